@@ -222,6 +222,37 @@ describeUnless(
     await other.context().close();
   });
 
+  it('stand on the Desk, where a row is answered by keys alone, and leave it with the answer', async () => {
+    await ask('desk.example.com');
+    await ask('second.example.com');
+    await page.goto(`${own.stack.url}/${org.slug}`);
+    const row = page.getByRole('region', { name: 'Needs you' }).getByRole('listitem');
+    await row.getByText('The sandbox asks for desk.example.com:443 and one more host').waitFor();
+    await row.getByText('Network request', { exact: true }).waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('a');
+    const answers = row.getByRole('group', { name: 'Answer for desk.example.com:443' });
+    await answers.waitFor();
+    await clean('desk-network-request');
+    await page.keyboard.press('Escape');
+    await answers.waitFor({ state: 'detached' });
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await row.getByText('The sandbox asks for second.example.com:443').waitFor();
+    await row.getByRole('button', { name: /^Answer: / }).click();
+    await row.getByRole('button', { name: 'Refuse…' }).click();
+    await row.getByRole('textbox', { name: 'Reason (optional)' }).fill('not needed');
+    await page.keyboard.press('Enter');
+    await until('no row asks for a host', async () => (await row.getByText('Network request').count()) === 0);
+    const [first, second] = await query<{ state: string; scope: string | null; reason: string }>(
+      "SELECT state, scope, reason FROM app.egress_request WHERE host IN ('desk.example.com', 'second.example.com') ORDER BY host",
+      [],
+    );
+    expect(first).toMatchObject({ state: 'allowed', scope: 'once' });
+    expect(second).toMatchObject({ state: 'denied', reason: 'not needed' });
+  });
+
   it('need another user where the organization wants four eyes, and only a yes does', async () => {
     const settings = `${own.stack.url}/api/v1/orgs/${org.id}/settings`;
     const set = async (fourEyes: boolean): Promise<void> => {

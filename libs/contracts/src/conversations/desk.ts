@@ -73,6 +73,19 @@ export const DeskApproval = z.object({
 });
 export type DeskApproval = z.infer<typeof DeskApproval>;
 
+/** A host that the sandbox asks for: the request that has waited longest, and how many wait. */
+export const DeskEgress = z.object({
+  requestId: z.string(),
+  host: z.string(),
+  port: z.int().positive(),
+  /** Nobody of the organization has ever allowed the host. */
+  firstTime: z.boolean(),
+  /** Since when it waits. */
+  at: z.iso.datetime(),
+  requests: z.int().positive(),
+});
+export type DeskEgress = z.infer<typeof DeskEgress>;
+
 /** Last thing that the agent said to people. */
 export const DeskWord = z.object({
   seq: z.int().positive(),
@@ -89,6 +102,8 @@ export const DeskAction = z.object({ tool: z.string(), text: z.string() });
 /** What a conversation's row on everybody's Desk is made from. */
 export const DeskConversation = ConversationSummary.omit({ readSeq: true, pinned: true }).extend({
   approval: DeskApproval.nullable(),
+  /** `null`: no request for a host waits. */
+  egress: DeskEgress.nullable(),
   /** Of one that works. */
   doing: DeskAction.nullable(),
   lastWord: DeskWord.nullable(),
@@ -103,8 +118,9 @@ export const DeskConversation = ConversationSummary.omit({ readSeq: true, pinned
 });
 export type DeskConversation = z.infer<typeof DeskConversation>;
 
-export const DECISION_KINDS = ['approve', 'answer', 'review', 'unblock', 'merge'] as const;
+export const DECISION_KINDS = ['approve', 'allow', 'answer', 'review', 'unblock', 'merge'] as const;
 export const DeskDecision = z.object({
+  /** `approve`: an action of the agent; `allow`: a host that its sandbox asks for. */
   kind: z.enum(DECISION_KINDS),
   /** Of what is to be decided: another question has another one. */
   key: z.string(),

@@ -68,6 +68,7 @@ export {
   DeskApproval,
   DeskConversation,
   DeskDecision,
+  DeskEgress,
   DeskGroup,
   DeskMark,
   DeskQuery,

@@ -26,6 +26,8 @@ export const SANDBOX_USD_PER_HOUR = 0.1;
 export const DECISION_SECONDS = {
   /** Of one action, by its risk, and for each further one. */
   approve: { LOW: 6, MEDIUM: 12, UNKNOWN: 12, HIGH: 25, further: 4 },
+  /** To allow or refuse a host, and one that nobody has allowed before. */
+  allow: { known: 10, first: 20 },
   /** To answer, and for each character that is read first. */
   answer: { base: 20, character: 0.04 },
   review: 180,

@@ -17,6 +17,7 @@ export type DeskFacts = Pick<
   | 'stopReason'
   | 'pullRequest'
   | 'approval'
+  | 'egress'
   | 'lastWord'
   | 'saidSeq'
   | 'since'
@@ -35,7 +36,7 @@ type Asked = Pick<DeskDecision, 'kind' | 'key' | 'seconds'>;
  * @param now milliseconds since 1970; only the score depends on it.
  */
 export function decisionsOf(facts: DeskFacts, now: number): DeskDecision[] {
-  return [ofAgent(facts), ofPullRequest(facts)]
+  return [ofAgent(facts), ofSandbox(facts), ofPullRequest(facts)]
     .filter((asked) => asked !== null)
     .map((asked) => ({ ...asked, score: scoreOf(facts, asked.seconds, now) }))
     .sort((a, b) => b.score - a.score || a.kind.localeCompare(b.kind));
@@ -65,6 +66,14 @@ function ofAgent(facts: DeskFacts): Asked | null {
     default:
       return status satisfies never;
   }
+}
+
+/** A host that the sandbox may not reach yet: the agent may go on meanwhile, and fail for it. */
+function ofSandbox({ egress }: DeskFacts): Asked | null {
+  // A server of the version before does not know of it.
+  if (egress == null) return null;
+  const { known, first } = DECISION_SECONDS.allow;
+  return { kind: 'allow', key: `allow:${egress.requestId}`, seconds: egress.firstTime ? first : known };
 }
 
 /** A pull request that nobody works on: a red one is in somebody's way, a green one that is approved can be merged. */

@@ -28,6 +28,7 @@ const RESTING: DeskFacts = {
   stopReason: null,
   pullRequest: null,
   approval: null,
+  egress: null,
   lastWord: null,
   saidSeq: 10,
   since: '2026-11-28T11:00:00.000Z',
@@ -53,6 +54,28 @@ const kinds = (facts: Partial<DeskFacts>): string[] =>
   decisionsOf({ ...RESTING, ...facts }, NOW).map(({ kind }) => kind);
 
 describe('decisionsOf', () => {
+  it('asks for a host that the sandbox waits for whatever the agent does, also beside another decision', () => {
+    const egress = {
+      requestId: '00000000-0000-4000-8000-0000000000bb',
+      host: 'api.example.com',
+      port: 443,
+      firstTime: true,
+      at: '2026-11-28T11:59:00.000Z',
+      requests: 1,
+    };
+    for (const status of CONVERSATION_STATUSES) expect(kinds({ status, egress })).toContain('allow');
+    const [decision] = decisionsOf({ ...RESTING, status: 'working', egress }, NOW);
+    expect(decision).toMatchObject({ kind: 'allow', key: `allow:${egress.requestId}`, seconds: 20 });
+    expect(decide({ ...RESTING, status: 'working', egress }, NO_MARKS, NOW).group).toBe('needs-you');
+    const both = {
+      status: 'waiting',
+      executionStatus: 'waiting_for_confirmation',
+      approval: APPROVAL,
+      egress,
+    } as const;
+    expect(kinds(both).sort()).toEqual(['allow', 'approve']);
+  });
+
   it('names what each state waits for, and nothing where the agent goes on or is done', () => {
     const waiting = { status: 'waiting', executionStatus: 'waiting_for_confirmation', approval: APPROVAL } as const;
     expect(kinds(waiting)).toEqual(['approve']);
@@ -128,6 +151,16 @@ const facts: fc.Arbitrary<DeskFacts> = fc.record({
       text: fc.string(),
       risk: fc.constantFrom(...SECURITY_RISKS),
       actions: fc.integer({ min: 1, max: 100 }),
+    }),
+  ),
+  egress: fc.option(
+    fc.record({
+      requestId: fc.uuid(),
+      host: fc.domain(),
+      port: fc.integer({ min: 1, max: 65_535 }),
+      firstTime: fc.boolean(),
+      at: time,
+      requests: fc.integer({ min: 1, max: 100 }),
     }),
   ),
   lastWord: fc.option(

@@ -63,6 +63,36 @@ describe('the Desk', () => {
     expect(((await rowOf(ada, id))?.decisions ?? []).map(({ kind }) => kind)).not.toContain('approve');
   });
 
+  it('shows the host that a sandbox has asked for longest, to all, until its answer; old requests are over', async () => {
+    const id = await after(executionStatus('running'), riskyCommand());
+    const ask = (requestId: string, host: string, minutesAgo: number) =>
+      app.owner.query(
+        `INSERT INTO app.egress_request (org_id, id, conversation_id, claim_id, host, port, first_time, created_at)
+         VALUES ($1, $2, $3, 'clm_of_a_test', $4, 443, true, now() - make_interval(mins => $5))`,
+        [ada.orgId, requestId, id, host, minutesAgo],
+      );
+    await ask('egq_old', 'old.example.com', 25 * 60);
+    await ask('egq_first', 'first.example.com', 3);
+    await ask('egq_second', 'second.example.com', 2);
+    const row = await rowOf(ada, id);
+    expect(row).toMatchObject({
+      group: 'needs-you',
+      mayDecide: 'yes',
+      decisions: [{ kind: 'allow', key: 'allow:egq_first', seconds: 20 }],
+      conversation: {
+        egress: { requestId: 'egq_first', host: 'first.example.com', port: 443, firstTime: true, requests: 2 },
+      },
+    });
+    const viewer = { ...(await app.user('Vera')), orgId: ada.orgId };
+    await member(viewer, 'viewer');
+    expect((await rowOf(viewer, id))?.mayDecide).toBe('permission');
+    const answer = { decision: 'deny', host: 'first.example.com', port: 443 };
+    expect((await app.http(ben, 'POST', app.path(ben, id, '/egress-requests/egq_first'), answer)).status).toBe(200);
+    expect((await rowOf(ada, id))?.decisions.map(({ key }) => key)).toEqual(['allow:egq_second']);
+    await app.owner.query(`UPDATE app.egress_request SET state = 'expired' WHERE org_id = $1`, [ada.orgId]);
+    expect(await rowOf(ada, id)).toMatchObject({ group: 'working', decisions: [], conversation: { egress: null } });
+  });
+
   it('shows questions, what failed, what works and what is finished and was not looked at', async () => {
     const question = await after(
       executionStatus('running'),

@@ -3,9 +3,11 @@ import {
   type ConversationSummary,
   DESK_DAYS,
   type DeskConversation,
+  type DeskEgress,
   MAX_ASKED_LENGTH,
   type SecurityRisk,
 } from '@slipway/contracts/conversations';
+import { EGRESS_REQUEST_HOURS } from '@slipway/contracts/sandboxes';
 import type { PoolClient } from '@slipway/db/sql';
 
 /** Conversations that one look considers: the newest. What is asked of them is found in their logs' ends. */
@@ -24,6 +26,7 @@ interface FactsRow {
   readonly action_text: string | null;
   readonly actions: number;
   readonly risks: Array<SecurityRisk | null> | null;
+  readonly egress: DeskEgress | null;
   readonly doing_tool: string | null;
   readonly doing_text: string | null;
   readonly word_seq: number | null;
@@ -83,6 +86,7 @@ function toConversation(row: FactsRow): DeskConversation {
             risk: worst(row.risks ?? []),
             actions: row.actions,
           },
+    egress: row.egress,
     doing: row.doing_tool === null ? null : { tool: row.doing_tool, text: row.doing_text ?? '' },
     lastWord:
       row.word_seq === null
@@ -123,6 +127,10 @@ WITH near AS (
 SELECT app.conversation_summary(c) AS summary,
   (SELECT jsonb_build_object('number', p.number, 'url', p.url, 'state', p.state, 'draft', p.draft, 'checks', p.checks ->> 'state',
      'review', p.review, 'conflicts', p.conflicts) FROM app.pull_request p WHERE p.org_id = $1 AND p.conversation_id = c.id ORDER BY p.created_at DESC LIMIT 1) AS pull,
+  (SELECT jsonb_build_object('requestId', r.id, 'host', r.host, 'port', r.port, 'firstTime', r.first_time, 'requests', count(*) OVER (),
+     'at', to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) FROM app.egress_request r
+   WHERE r.org_id = $1 AND r.conversation_id = c.id AND r.state = 'waiting' AND r.created_at > now() - interval '${EGRESS_REQUEST_HOURS} hours'
+   ORDER BY r.created_at, r.id LIMIT 1) AS egress,
   said.seq AS said_seq, coalesce(asked.at, said.created_at, c.updated_at) AS since,
   (SELECT count(DISTINCT u)::int FROM (SELECT c.created_by AS u UNION SELECT m.created_by FROM app.inbox_message m
      WHERE m.org_id = $1 AND m.conversation_id = c.id AND m.state = 'queued') people) AS people,

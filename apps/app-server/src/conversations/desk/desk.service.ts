@@ -98,12 +98,17 @@ export class DeskService {
     caller: Principal,
     rows: readonly Row[],
   ): Promise<ReadonlyArray<Desk['rows'][number]['mayDecide']>> {
-    if (!caller.permissions.has('conversation:write')) return rows.map(() => 'permission');
-    if (!(await readOrgSettings(client, caller.orgId)).fourEyes) return [];
-    const answers: Array<'yes' | 'four-eyes'> = [];
+    const { fourEyes } = await readOrgSettings(client, caller.orgId);
+    const answers: Array<Desk['rows'][number]['mayDecide']> = [];
     let asked = 0;
     for (const { decisions, facts } of rows) {
-      const isApproval = decisions.some(({ kind }) => kind === 'approve') && asked < MAX_EYES;
+      const needed = decisions[0]?.kind === 'allow' ? 'egress:answer' : 'conversation:write';
+      if (!caller.permissions.has(needed)) {
+        answers.push('permission');
+        continue;
+      }
+      const isApproval =
+        fourEyes && asked < MAX_EYES && decisions.some(({ kind }) => kind === 'approve' || kind === 'allow');
       if (isApproval) asked += 1;
       const isBarred =
         isApproval &&

@@ -12,6 +12,7 @@ export default function HomePage() {
         'conversations',
         'deskPage',
         'draft',
+        'egress',
         'gettingStarted',
         'home',
         'mention',

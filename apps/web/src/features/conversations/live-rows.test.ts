@@ -19,6 +19,7 @@ const changed = (id: string, more: Partial<DeskConversation> = {}): DeskConversa
     ...rest,
     approval: null,
     doing: null,
+    egress: null,
     lastWord: null,
     saidSeq: 1,
     since: '',

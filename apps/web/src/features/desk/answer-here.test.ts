@@ -25,6 +25,14 @@ describe('what is answered in its row of the Desk', () => {
     expect(answerHereOf(asks(' '))).toBeNull();
   });
 
+  it('is a host that the sandbox asks for', () => {
+    const egress = { requestId: '1', host: 'api.example.com', port: 443, firstTime: true, at: '', requests: 1 };
+    const request = { ...asks(''), decisions: [{ kind: 'allow', key: 'allow:1', seconds: 1, score: 1 }] };
+    expect(answerHereOf({ ...request, facts: { egress } } as unknown as DeskLine)).toBe('allow');
+    expect(answerHereOf({ ...request, mayDecide: 'permission', facts: { egress } } as unknown as DeskLine)).toBeNull();
+    expect(answerHereOf({ ...request, facts: { egress: null } } as unknown as DeskLine)).toBeNull();
+  });
+
   it('is nothing for who may not decide', () => {
     expect(answerHereOf({ ...asks('ls'), mayDecide: 'four-eyes' })).toBeNull();
   });

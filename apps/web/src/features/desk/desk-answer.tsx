@@ -17,8 +17,8 @@ import type { DeskLine } from './desk-store.ts';
 /** Others that ask for the same are named, so many of them. */
 const MOST_NAMED = 10;
 
-/** Sends an answer; the row leaves when the server says that the conversation goes on, never before. */
-function useAnswer<Body>(send: (body: Body) => Promise<unknown>) {
+/** Sends an answer; the row leaves when the server says that it has it, never before. */
+export function useAnswerHere<Body>(send: (body: Body) => Promise<unknown>) {
   const store = useDeskStore();
   return useMutation({
     mutationFn: send,
@@ -52,7 +52,7 @@ export function ApproveHere({ line, onClose }: { line: DeskLine; onClose: () => 
         ...(accept || reason.trim() === '' ? {} : { reason: reason.trim() }),
       },
     });
-  const answer = useAnswer(async (accept: boolean) => {
+  const answer = useAnswerHere(async (accept: boolean) => {
     // Each is answered by itself: that of one that somebody else has answered fails alone.
     const all = withAlike ? [facts, ...alike.map((other) => other.facts)] : [facts];
     const answers = await Promise.allSettled(all.map((each) => answerOne(accept, each)));
@@ -168,7 +168,7 @@ export function ReplyHere({ line, onClose }: { line: DeskLine; onClose: () => vo
   const box = useRef<HTMLTextAreaElement>(null);
   const id = useId();
   const { facts } = line;
-  const send = useAnswer((message: { id: string; text: string }) =>
+  const send = useAnswerHere((message: { id: string; text: string }) =>
     api.sendMessage({
       org: org.id,
       conversation: facts.id,

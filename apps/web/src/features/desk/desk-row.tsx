@@ -1,12 +1,13 @@
 'use client';
 import { Badge, Button, cn, IconButton, Menu, MenuItem } from '@slipway/ui';
-import { CircleAlert, Ellipsis, GitMerge, Hand, MessageCircleQuestion, ScanSearch } from 'lucide-react';
+import { CircleAlert, Ellipsis, GitMerge, Globe, Hand, MessageCircleQuestion, ScanSearch } from 'lucide-react';
 import Link from 'next/link';
 import { useTranslations } from 'next-intl';
 import { memo, useRef, useState } from 'react';
 import { Ago } from '../../browser/ago.tsx';
 import { Repository } from '../conversations/conversation-row.tsx';
 import { useSession } from '../session/me.ts';
+import { AllowHere } from './allow-here.tsx';
 import { answerHereOf } from './answer-here.ts';
 import { ApproveHere, ReplyHere } from './desk-answer.tsx';
 import type { DeskLine } from './desk-store.ts';
@@ -15,6 +16,7 @@ import type { DeskChange } from './use-desk-marks.ts';
 
 const ICONS = {
   approve: Hand,
+  allow: Globe,
   answer: MessageCircleQuestion,
   review: ScanSearch,
   unblock: CircleAlert,
@@ -64,7 +66,7 @@ export const DeskRow = memo(function DeskRow({
           <Ago at={facts.since} />
           <span>{t('deskPage.about', { time: estimateWords(t, seconds) })}</span>
         </p>
-        {isUnfolded && here === 'approve' ? null : (
+        {isUnfolded && here !== 'reply' ? null : (
           <p dir="auto" className={cn('line-clamp-2 text-sm break-words', kind === 'approve' && 'font-mono text-xs')}>
             {askedWords(t, line, decision)}
           </p>
@@ -108,6 +110,8 @@ export const DeskRow = memo(function DeskRow({
       </div>
       {!isUnfolded ? null : here === 'approve' ? (
         <ApproveHere key={decision.key} line={line} onClose={fold} />
+      ) : here === 'allow' ? (
+        <AllowHere key={decision.key} line={line} onClose={fold} />
       ) : (
         <ReplyHere key={decision.key} line={line} onClose={fold} />
       )}

@@ -23,6 +23,7 @@ function conversation(id: string, more: Partial<DeskConversation> = {}): DeskCon
     stopReason: null,
     pullRequest: null,
     approval: null,
+    egress: null,
     doing: null,
     lastWord: null,
     saidSeq: 5,

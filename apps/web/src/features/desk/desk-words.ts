@@ -1,10 +1,12 @@
 import type { DeskDecision } from '@slipway/contracts/conversations';
 import type { MessageKey, Translate } from '../../messages/translate.ts';
 import { STATUS_LABELS, stopReasonWords } from '../conversations/status-label.ts';
+import { hostText } from '../egress/egress-words.ts';
 import type { DeskLine } from './desk-store.ts';
 
 export const KIND_WORDS: Record<DeskDecision['kind'], MessageKey> = {
   approve: 'deskPage.approve',
+  allow: 'deskPage.networkRequest',
   answer: 'deskPage.answer',
   review: 'deskPage.review',
   unblock: 'deskPage.unblock',
@@ -14,6 +16,7 @@ export const KIND_WORDS: Record<DeskDecision['kind'], MessageKey> = {
 /** What opens the row, by what is to be done there. */
 export const ACTION_WORDS: Record<DeskDecision['kind'], MessageKey> = {
   approve: 'deskPage.seeRequest',
+  allow: 'deskPage.open',
   answer: 'deskPage.open',
   review: 'deskPage.reviewChanges',
   unblock: 'deskPage.open',
@@ -22,13 +25,20 @@ export const ACTION_WORDS: Record<DeskDecision['kind'], MessageKey> = {
 
 /** What is asked for, in a line. */
 export function askedWords(t: Translate, { facts }: DeskLine, { kind, key }: DeskDecision): string {
-  const { approval, lastWord, pullRequest, status } = facts;
+  const { approval, egress, lastWord, pullRequest, status } = facts;
   const pull = t('deskPage.pullRequest', { number: pullRequest?.number ?? '' });
   switch (kind) {
     case 'approve': {
       if (approval === null) return t('deskPage.anAction');
       const first = approval.text === '' ? approval.tool : approval.text;
       return approval.actions === 1 ? first : t('deskPage.andMore', { first, count: approval.actions - 1 });
+    }
+    case 'allow': {
+      if (egress == null) return t('deskPage.networkRequest');
+      const host = hostText(egress);
+      return egress.requests === 1
+        ? t('deskPage.asksForHost', { host })
+        : t('deskPage.asksForHosts', { host, count: egress.requests - 1 });
     }
     case 'answer':
       return lastWord?.text ?? t(STATUS_LABELS[status]);

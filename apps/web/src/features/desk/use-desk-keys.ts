@@ -31,15 +31,18 @@ export function useDeskKeys(lines: readonly DeskLine[], change: (line: DeskLine,
     (all[at + 1] ?? all[at - 1])?.focus();
     change(line, what);
   };
-  const unfold = (what: AnswerHere) => () => {
-    const all = links();
-    all[place(all)]?.closest('[data-desk-line]')?.querySelector<HTMLElement>(`[data-unfolds="${what}"]`)?.click();
-  };
+  const unfold =
+    (...answers: readonly AnswerHere[]) =>
+    () => {
+      const all = links();
+      const row = all[place(all)]?.closest('[data-desk-line]');
+      row?.querySelector<HTMLElement>(answers.map((what) => `[data-unfolds="${what}"]`).join())?.click();
+    };
   const any = lines.length > 0;
   const waits = lines.some(({ group }) => group === 'needs-you');
   useCommand('desk.next', any ? () => step(1) : null);
   useCommand('desk.previous', any ? () => step(-1) : null);
-  useCommand('desk.approve', waits ? unfold('approve') : null);
+  useCommand('desk.approve', waits ? unfold('approve', 'allow') : null);
   useCommand('desk.reply', waits ? unfold('reply') : null);
   useCommand('desk.done', waits ? act('done') : null);
   useCommand('desk.snooze', waits ? act('hour') : null);

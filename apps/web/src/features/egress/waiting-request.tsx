@@ -15,6 +15,7 @@ import { ErrorNotice } from '../form/form-failure.tsx';
 import { ReasonForm } from '../form/reason-form.tsx';
 import { useSession } from '../session/me.ts';
 import { commandOf, refusalOf } from './card-state.ts';
+import { EgressChoices } from './egress-choices.tsx';
 import { hostText } from './egress-words.ts';
 import { useKeepEgressRequest } from './use-egress-requests.ts';
 
@@ -98,7 +99,7 @@ export function WaitingRequest({ request, onAnswered }: { request: EgressRequest
               onSend={(reason) => answer.mutate({ decision: 'deny', scope: 'conversation', reason })}
             />
           ) : (
-            <Choices
+            <EgressChoices
               host={host}
               sending={answer.isPending ? answer.variables.scope : null}
               mayAllow={refusal !== 'four-eyes'}
@@ -154,57 +155,5 @@ function Asker({ request }: { request: EgressRequest }) {
         </Button>
       </div>
     </div>
-  );
-}
-
-/** As wide as the others, whatever it says; 48 pixels high for a finger. */
-const ANSWER = 'w-full min-w-0 touch:h-12';
-
-function Choices({
-  host,
-  sending,
-  mayAllow,
-  cameBack,
-  onAllow,
-  onRefuse,
-}: {
-  host: string;
-  sending: AnswerEgressRequest['scope'] | null;
-  mayAllow: boolean;
-  /** From the form of a refusal, whose focus the button takes over. */
-  cameBack: boolean;
-  onAllow: (scope: AnswerEgressRequest['scope']) => void;
-  onRefuse: () => void;
-}) {
-  const t = useTranslations();
-  const { org } = useSession();
-  const wide = org.permissions.includes('egress:write');
-  const allow = (scope: AnswerEgressRequest['scope']) => ({
-    busy: sending === scope,
-    disabled: !mayAllow || (sending !== null && sending !== scope),
-    onClick: () => onAllow(scope),
-    className: ANSWER,
-  });
-  return (
-    <fieldset
-      className={`grid min-w-0 gap-2 max-sm:grid-cols-2 max-sm:gap-x-4 ${wide ? 'grid-cols-4' : 'grid-cols-3'}`}
-    >
-      <legend className="sr-only">{t('egress.answerFor', { host })}</legend>
-      <Button tone="primary" {...allow('once')}>
-        {t('egress.allowOnce')}
-      </Button>
-      <Button {...allow('conversation')}>{t('egress.thisConversation')}</Button>
-      {wide ? <Button {...allow('organization')}>{t('egress.organization')}</Button> : null}
-      <Button
-        tone="danger"
-        disabled={sending !== null}
-        onClick={onRefuse}
-        className={ANSWER}
-        // The focus was on Back, which is gone.
-        autoFocus={cameBack}
-      >
-        {t('egress.refuse')}
-      </Button>
-    </fieldset>
   );
 }

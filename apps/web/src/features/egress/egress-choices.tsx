@@ -1,0 +1,58 @@
+'use client';
+import type { AnswerEgressRequest } from '@slipway/contracts/sandboxes';
+import { Button } from '@slipway/ui';
+import { useTranslations } from 'next-intl';
+import { useSession } from '../session/me.ts';
+
+/** As wide as the others, whatever it says; 48 pixels high for a finger. */
+const ANSWER = 'w-full min-w-0 touch:h-12';
+
+/** The answers to one request. Whoever may change rules may allow a host for the organization, too. */
+export function EgressChoices({
+  host,
+  sending,
+  mayAllow,
+  cameBack,
+  onAllow,
+  onRefuse,
+}: {
+  host: string;
+  sending: AnswerEgressRequest['scope'] | null;
+  mayAllow: boolean;
+  /** From the form of a refusal, whose focus the button takes over. */
+  cameBack: boolean;
+  onAllow: (scope: AnswerEgressRequest['scope']) => void;
+  onRefuse: () => void;
+}) {
+  const t = useTranslations();
+  const { org } = useSession();
+  const wide = org.permissions.includes('egress:write');
+  const allow = (scope: AnswerEgressRequest['scope']) => ({
+    busy: sending === scope,
+    disabled: !mayAllow || (sending !== null && sending !== scope),
+    onClick: () => onAllow(scope),
+    className: ANSWER,
+  });
+  return (
+    <fieldset
+      className={`grid min-w-0 gap-2 max-sm:grid-cols-2 max-sm:gap-x-4 ${wide ? 'grid-cols-4' : 'grid-cols-3'}`}
+    >
+      <legend className="sr-only">{t('egress.answerFor', { host })}</legend>
+      <Button tone="primary" {...allow('once')}>
+        {t('egress.allowOnce')}
+      </Button>
+      <Button {...allow('conversation')}>{t('egress.thisConversation')}</Button>
+      {wide ? <Button {...allow('organization')}>{t('egress.organization')}</Button> : null}
+      <Button
+        tone="danger"
+        disabled={sending !== null}
+        onClick={onRefuse}
+        className={ANSWER}
+        // The focus was on Back, which is gone.
+        autoFocus={cameBack}
+      >
+        {t('egress.refuse')}
+      </Button>
+    </fieldset>
+  );
+}

@@ -11,6 +11,7 @@ import { ControlClient } from './control/control-client.js';
 import { HeldCredentials } from './control/held-credentials.js';
 import { OpenTunnels } from './control/open-tunnels.js';
 import { Resting } from './control/resting.js';
+import { AccessTokens } from './forms/access-tokens.js';
 import { RequestService } from './forward/serve-request.js';
 import { Intake } from './intake/intake.js';
 import { LeafCertificates } from './intake/leaf-certificates.js';
@@ -48,13 +49,27 @@ export async function startCredentialBroker(
   const leaves = await LeafCertificates.open(config.BROKER_CA_FILE, config.BROKER_CA_KEY_FILE);
   const client = new ControlClient(config.CREDENTIAL_CONTROL_URL, config.CREDENTIAL_CONTROL_SECRET);
   const resting = new Resting((body) => client.reflected(body), logger);
-  const held: HeldCredentials = new HeldCredentials({ client, logger, changed: (org) => tunnels.changed(org) });
+  const upstream = {
+    addresses: { cluster: config.BROKER_CLUSTER_RANGES, permitted: config.BROKER_PERMITTED_RANGES },
+    resolve,
+    idleMs,
+  };
+  const tokens = new AccessTokens(upstream, (outcome) => metrics.tokens.inc({ outcome }));
+  const held: HeldCredentials = new HeldCredentials({
+    client,
+    logger,
+    changed: (org) => {
+      tokens.forget(org);
+      tunnels.changed(org);
+    },
+  });
   const tunnels = new OpenTunnels(
     (line) => held.lease(line),
     (why) => metrics.cut.inc({ why }),
   );
   const service = new RequestService({
     held,
+    tokens,
     resting,
     metrics,
     logger,
@@ -65,11 +80,7 @@ export async function startCredentialBroker(
     signature: new InternalSignature(config.BROKER_SECRET, 'slipway-broker'),
     leaves,
     tunnels,
-    upstream: {
-      addresses: { cluster: config.BROKER_CLUSTER_RANGES, permitted: config.BROKER_PERMITTED_RANGES },
-      resolve,
-      idleMs,
-    },
+    upstream,
     metrics,
     connectionsPerSandbox: config.BROKER_CONNECTIONS_PER_SANDBOX,
     maxConnections: config.BROKER_MAX_CONNECTIONS,
@@ -113,6 +124,7 @@ export async function startCredentialBroker(
       if (intake.server.listening) intake.server.close();
       tunnels.close();
       held.close();
+      tokens.close();
       resting.close();
       client.close();
       server.closeAllConnections();

@@ -10,6 +10,7 @@ export interface BrokerMetrics {
   readonly bytes: Counter<'direction'>;
   /** Until the head of a request is on its way to the host. */
   readonly seconds: Histogram;
+  readonly tokens: Counter<'outcome'>;
   readonly reflected: Counter;
   readonly cut: Counter<'why'>;
 }
@@ -44,6 +45,12 @@ export function createBrokerMetrics(): BrokerMetrics {
       name: 'broker_judge_duration_seconds',
       help: 'Time from the head of a request to its head on the way to the host, without the connection',
       buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 3],
+      registers,
+    }),
+    tokens: new Counter({
+      name: 'broker_access_tokens_total',
+      help: 'Access tokens asked for with a client secret; outcome is issued, rejected or unreachable',
+      labelNames: ['outcome'],
       registers,
     }),
     reflected: new Counter({

@@ -4,6 +4,7 @@ import type { Logger } from '@slipway/telemetry';
 import type { HeldAnswer } from '../control/held-answer.js';
 import type { HeldCredentials } from '../control/held-credentials.js';
 import type { Resting } from '../control/resting.js';
+import { type AccessTokens, withToken } from '../forms/access-tokens.js';
 import { refusedPush } from '../git/push.js';
 import type { Tunnel } from '../intake/tunnel.js';
 import { type Judged, judgeRequest } from '../judge/judge-request.js';
@@ -20,6 +21,7 @@ const DRAIN_MS = 30_000;
 
 export interface RequestServiceOptions {
   readonly held: HeldCredentials;
+  readonly tokens: AccessTokens;
   readonly resting: Resting;
   readonly metrics: BrokerMetrics;
   readonly logger: Logger;
@@ -91,7 +93,7 @@ export class RequestService {
     seen: { answer: HeldAnswer | null; credential: string | null },
     since: number,
   ): Promise<Outcome> {
-    const { held, resting, metrics, maxBodyBytes } = this.options;
+    const { held, tokens, resting, metrics, maxBodyBytes } = this.options;
     const { line } = tunnel;
     if (this.closed) throw refused('service.unavailable', 'stopping', 'This replica is about to end; connect again.');
     const head = readHead(request, line);
@@ -100,16 +102,17 @@ export class RequestService {
     seen.answer = answer;
     const judged = judgeRequest(head, line, resting.of(answer));
     seen.credential = judged.credential.id;
+    const token = await tokens.of(line.org, judged);
     if (expects) response.writeContinue();
     const outgoing = await prepare(
-      judged,
+      token === null ? judged : withToken(judged, token),
       request,
       line.port === 443 ? line.host : `${line.host}:${line.port}`,
       new Date(),
     );
-    // Reading the body took its time.
-    if (answer.forgotten && hasBody(request) && ('refused' in outgoing || outgoing.held !== null))
-      await this.confirm(tunnel, judged);
+    // Reading the body took its time, and so did getting a token.
+    const waited = token !== null || (hasBody(request) && ('refused' in outgoing || outgoing.held !== null));
+    if (answer.forgotten && waited) await this.confirm(tunnel, judged);
     if ('refused' in outgoing) return this.refusePush(response, judged, outgoing);
     for (const { id, use } of judged.used) tunnel.used.set(id, JSON.stringify(use));
     tunnel.confirmedAt = performance.now();
@@ -118,10 +121,12 @@ export class RequestService {
       tunnel,
       judged,
       outgoing,
-      needles: answer.needles,
+      needles: token === null ? answer.needles : [...token.needles, ...answer.needles],
       found: this.reflected(tunnel),
       maxBodyBytes,
     });
+    // It may have been revoked there: the next request gets another one.
+    if (status === 401 && token !== null) tokens.drop(token);
     return { verdict: 'passed', status };
   }
 

@@ -24,6 +24,12 @@ const word = z
   // biome-ignore lint/suspicious/noControlCharactersInRegex: it stands in a header
   .regex(/^[^\u0000-\u001f\u007f-\u{10ffff}:]+$/u, 'has printable ASCII and no colon');
 
+const oauthWords = z
+  .string()
+  .max(1000)
+  .regex(/^[\x20-\x7e]*$/, 'has printable ASCII')
+  .default('');
+
 /** How a value is put into a request. */
 export const CredentialUse = z.discriminatedUnion('form', [
   /** `Authorization: Bearer VALUE`. */
@@ -46,6 +52,29 @@ export const CredentialUse = z.discriminatedUnion('form', [
       .max(100)
       .regex(/^[\x20-\x7e]*$/, 'has printable ASCII')
       .default(''),
+    places,
+  }),
+  /**
+   * The value is the client secret of an OAuth client (RFC 6749, 4.4). The broker gets an access token with it and sends
+   * that as `Authorization: Bearer`; neither enters a sandbox.
+   */
+  z.strictObject({
+    form: z.literal('oauth-client-credentials'),
+    /** Of the authorization server: https, and of the internet. */
+    tokenUrl: z
+      .url({ protocol: /^https$/ })
+      .max(2048)
+      .refine((text) => {
+        const { username, password, hash } = new URL(text);
+        return username === '' && password === '' && hash === '';
+      }, 'has no user, password or fragment'),
+    clientId: word,
+    /** Scopes with spaces between them; empty: those that the server gives by itself. */
+    scope: oauthWords,
+    /** What some servers want beside it; empty: it is not sent. */
+    audience: oauthWords,
+    /** Where the server takes id and secret: `basic` in the header Authorization, `body` among the parameters. */
+    clientAuth: z.enum(['basic', 'body']).default('basic'),
     places,
   }),
   /** The value is the secret access key: requests that were signed with another are signed anew. */

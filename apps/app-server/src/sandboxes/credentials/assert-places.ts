@@ -1,17 +1,20 @@
-import type { Place } from '@slipway/contracts/credentials';
+import type { CredentialUse } from '@slipway/contracts/credentials';
 import { SlipwayError } from '@slipway/errors';
 import { parse } from 'tldts';
 import { isOfInternet } from '../egress/rule-pattern.js';
 
 /**
  * Hosts by their names alone: where a name leads is looked at when it is connected to.
- * @throws SlipwayError `credential.place-refused` for a host that is not of the internet, and for a public suffix.
+ * @throws SlipwayError `credential.place-refused` for a host that is not of the internet, and for a public suffix; also
+ * for that of an authorization server.
  */
-export function assertPlaces(places: readonly Place[]): void {
-  const fields = places.flatMap(({ host }, index) => {
+export function assertPlaces(use: CredentialUse): void {
+  const fields = use.places.flatMap(({ host }, index) => {
     const message = refusal(host);
     return message === null ? [] : [{ path: `use.places.${index}.host`, message }];
   });
+  const issuer = use.form === 'oauth-client-credentials' ? refusal(new URL(use.tokenUrl).hostname) : null;
+  if (issuer !== null) fields.push({ path: 'use.tokenUrl', message: issuer });
   const [first] = fields;
   if (first !== undefined) throw new SlipwayError('credential.place-refused', first.message, { fields });
 }

@@ -235,6 +235,23 @@ describe('brokered credentials', () => {
         { code: 'credential.place-refused', fields: [{ path: 'use.places.0.host' }] },
       ]);
     }
+    const oauth = (tokenUrl: string) => ({
+      form: 'oauth-client-credentials',
+      tokenUrl,
+      clientId: 'agents',
+      places: [{ host: 'api.example.com' }],
+    });
+    for (const [tokenUrl, status, body] of [
+      ['https://keycloak.internal/token', 422, { code: 'credential.place-refused', fields: [{ path: 'use.tokenUrl' }] }],
+      ['https://co.uk/token', 422, { code: 'credential.place-refused' }],
+      ['http://login.example.com/token', 400, { code: 'request.invalid', fields: [{ path: 'use.tokenUrl' }] }],
+      ['https://me:secret@login.example.com/token', 400, { code: 'request.invalid' }],
+    ] as const) {
+      const refused = await app.http(owner, 'POST', path(), { name: 'OAUTH', value: VALUE, use: oauth(tokenUrl) });
+      expect([tokenUrl, refused.status, refused.body]).toMatchObject([tokenUrl, status, body]);
+    }
+    const made = await create({ use: oauth('https://login.example.com/token') });
+    expect(made.use).toMatchObject({ form: 'oauth-client-credentials', scope: '', audience: '', clientAuth: 'basic' });
     const { id } = await create({ use: use('s3.amazonaws.com') });
     const moved = await app.http(owner, 'PATCH', path(`/${id}`), { value: VALUE, use: use('vault.internal') });
     expect([moved.status, moved.body]).toMatchObject([422, { code: 'credential.place-refused' }]);

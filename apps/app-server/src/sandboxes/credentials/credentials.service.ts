@@ -88,7 +88,7 @@ export class CredentialsService {
   async create(caller: Principal, body: CreateCredential): Promise<Credential> {
     if (!this.isAvailable)
       throw new SlipwayError('credential.unavailable', 'No process of this installation could use it.');
-    assertPlaces(body.use.places);
+    assertPlaces(body.use);
     const { value } = body;
     if (value !== undefined) return this.again(() => this.insert(caller, body, value, null));
     // Who moves a secret deletes it.
@@ -102,7 +102,7 @@ export class CredentialsService {
 
   /** @throws SlipwayError `resource.not-found`, `credential.place-refused`. */
   update(caller: Principal, id: string, change: UpdateCredential): Promise<Credential> {
-    if (change.use !== undefined) assertPlaces(change.use.places);
+    if (change.use !== undefined) assertPlaces(change.use);
     const { orgId } = caller;
     return this.again(async () => {
       const before = await inOrg(this.pool, orgId, (client) => findCredential(client, orgId, id));

@@ -51,6 +51,15 @@ describe('the fields of a credential', () => {
     },
     { form: 'basic', places: [{ host: 'git.example.com', methods: ['GET'], git: {} }] },
     { form: 'header', header: 'X-Key', prefix: 'Key ', places: [{ host: 'a.example.com', methods: ['HEAD', 'GET'] }] },
+    {
+      form: 'oauth-client-credentials',
+      tokenUrl: 'https://login.example.com/token',
+      clientId: 'agents',
+      scope: 'read',
+      audience: 'api',
+      clientAuth: 'body',
+      places: [{ host: 'a.example.com' }],
+    },
     { form: 'aws-sigv4', accessKeyId: 'AKIA1', places: [{ host: 'a.example.com', methods: ['POST', 'PATCH'] }] },
     { form: 'placeholder', shape: 'sk-', places: [{ host: 'a.example.com', foreign: 'allow', paths: ['/v1/**'] }] },
   ];

@@ -22,6 +22,12 @@ export interface UseValues {
   readonly username: string;
   readonly header: string;
   readonly prefix: string;
+  readonly tokenUrl: string;
+  readonly clientId: string;
+  /** Of OAuth. */
+  readonly scope: string;
+  readonly audience: string;
+  readonly clientAuth: 'basic' | 'body';
   readonly accessKeyId: string;
   readonly shape: string;
   readonly places: readonly PlaceValues[];
@@ -61,6 +67,11 @@ export const newUse = (places: readonly PlaceValues[], use: Partial<UseValues> =
   username: 'x-access-token',
   header: '',
   prefix: '',
+  tokenUrl: '',
+  clientId: '',
+  scope: '',
+  audience: '',
+  clientAuth: 'basic',
   accessKeyId: '',
   shape: '',
   ...use,
@@ -113,6 +124,16 @@ export function requestedUse(values: UseValues): unknown {
       return { form, username: username.trim(), places };
     case 'header':
       return { form, header: header.trim(), prefix, places };
+    case 'oauth-client-credentials':
+      return {
+        form,
+        tokenUrl: values.tokenUrl.trim(),
+        clientId: values.clientId.trim(),
+        scope: values.scope.trim(),
+        audience: values.audience.trim(),
+        clientAuth: values.clientAuth,
+        places,
+      };
     case 'aws-sigv4':
       return { form, accessKeyId: accessKeyId.trim(), places };
     default:

@@ -2,13 +2,13 @@
 import type { CredentialForm } from '@slipway/contracts/credentials';
 import { Field, Input, Select } from '@slipway/ui';
 import { useTranslations } from 'next-intl';
-import { type MessageKey, translated } from '../../messages/translate.ts';
+import { type MessageKey, type Option, translated } from '../../messages/translate.ts';
 import type { Form } from '../form/use-form.ts';
 import type { CredentialValues, UseValues } from './credential-values.ts';
 import { FORM_OPTIONS, FORMS } from './credential-words.tsx';
 import { PlacesField } from './places-field.tsx';
 
-type TextName = 'username' | 'header' | 'prefix' | 'accessKeyId' | 'shape';
+type TextName = 'username' | 'header' | 'prefix' | 'tokenUrl' | 'clientId' | 'scope' | 'audience' | 'accessKeyId' | 'shape';
 interface TextWords {
   readonly label: MessageKey;
   readonly hint?: MessageKey;
@@ -19,6 +19,10 @@ const TEXTS: Record<TextName, TextWords> = {
   username: { label: 'adminCredentials.username', hint: 'adminCredentials.usernameHint' },
   header: { label: 'adminCredentials.headerName', placeholder: 'adminCredentials.xApiKey' },
   prefix: { label: 'adminCredentials.prefix', placeholder: 'adminCredentials.nothing' },
+  tokenUrl: { label: 'adminCredentials.tokenUrl', placeholder: 'adminCredentials.tokenUrlExample' },
+  clientId: { label: 'adminCredentials.clientId' },
+  scope: { label: 'adminCredentials.scopes', hint: 'adminCredentials.scopesHint' },
+  audience: { label: 'adminCredentials.audience', hint: 'adminCredentials.audienceHint' },
   accessKeyId: { label: 'adminCredentials.accessKeyId', placeholder: 'adminCredentials.akia' },
   shape: {
     label: 'adminCredentials.shape',
@@ -30,9 +34,15 @@ const TEXTS_OF: Record<CredentialForm, readonly TextName[]> = {
   bearer: [],
   basic: ['username'],
   header: ['header', 'prefix'],
+  'oauth-client-credentials': ['tokenUrl', 'clientId', 'scope', 'audience'],
   'aws-sigv4': ['accessKeyId'],
   placeholder: ['shape'],
 };
+
+const CLIENT_AUTH: readonly Option[] = [
+  { value: 'basic', label: 'adminCredentials.clientAuthBasic' },
+  { value: 'body', label: 'adminCredentials.clientAuthBody' },
+];
 
 /** How the value is put into requests, and into which. */
 export function UseFields({ form }: { form: Form<CredentialValues> }) {
@@ -78,6 +88,18 @@ export function UseFields({ form }: { form: Form<CredentialValues> }) {
           })}
         </div>
       )}
+      {use.form === 'oauth-client-credentials' ? (
+        <Field label={t('adminCredentials.clientAuth')} error={form.error('use.clientAuth')}>
+          {(control) => (
+            <Select
+              {...control}
+              value={use.clientAuth}
+              options={translated(t, CLIENT_AUTH)}
+              onChange={(next) => put({ clientAuth: next as UseValues['clientAuth'] })}
+            />
+          )}
+        </Field>
+      ) : null}
       <PlacesField
         places={use.places}
         error={(path) => form.error(`use.places.${path}`)}

@@ -1,10 +1,11 @@
 'use client';
+import type { CredentialForm } from '@slipway/contracts/credentials';
 import type { Secret } from '@slipway/contracts/secrets';
 import { Field, Input, Notice, Select } from '@slipway/ui';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';
 import { api } from '../../api/client.ts';
-import { type Option, translated } from '../../messages/translate.ts';
+import { type MessageKey, type Option, translated } from '../../messages/translate.ts';
 import type { Form } from '../form/use-form.ts';
 import { QueryPanel } from '../list/query-panel.tsx';
 import { useSession } from '../session/me.ts';
@@ -42,6 +43,11 @@ export function ValueSource({ form }: { form: Form<CredentialValues> }) {
   );
 }
 
+const LABELS: Partial<Record<CredentialForm, MessageKey>> = {
+  'aws-sigv4': 'adminCredentials.secretAccessKey',
+  'oauth-client-credentials': 'adminCredentials.clientSecret',
+};
+
 /** The value. It is covered, and no browser offers to keep it. */
 export function ValueField({
   form,
@@ -53,7 +59,7 @@ export function ValueField({
 }) {
   const t = useTranslations();
   const { use, value } = form.values;
-  const label = use.form === 'aws-sigv4' ? 'adminCredentials.secretAccessKey' : 'adminCredentials.value';
+  const label = LABELS[use.form] ?? 'adminCredentials.value';
   return (
     <Field
       label={t(label)}

@@ -149,6 +149,26 @@ describeUnless(
     await row('MAIL_KEY').getByText('environment staging').waitFor();
   });
 
+  it('of an OAuth client name its token URL, which is checked like a place', async () => {
+    await newOne().click();
+    await dialog().getByLabel('Name', { exact: true }).fill('CRM_CLIENT');
+    await dialog().getByLabel('Form').selectOption({ label: 'OAuth client' });
+    await dialog().getByLabel('Client ID').fill('agents');
+    await dialog().getByLabel('Scopes').fill('crm.read crm.write');
+    await dialog().getByLabel('Client secret').fill('client-secret-of-a-test');
+    await place(1).getByLabel('Host', { exact: true }).fill('crm.example.com');
+    await dialog().getByLabel('Token URL').fill('https://keycloak.internal/token');
+    await clean('credentials-oauth');
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await dialog().getByRole('button', { name: 'Add credential' }).click();
+    await dialog()
+      .getByText(/keycloak.internal is not of the internet/)
+      .waitFor();
+    await dialog().getByLabel('Token URL').fill('https://login.example.com/oauth2/token');
+    await add();
+    await row('CRM_CLIENT').getByText('OAuth client').waitFor();
+  });
+
   it('are edited: other places need the value again, another description does not', async () => {
     await act('MAIL_KEY', 'Edit…');
     await dialog().getByLabel('Description').fill('Of the mail service');

@@ -217,6 +217,24 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
       'sandbox_gateway_requests_total{kind="http", outcome="sandbox.paused"}': '0+60x60',
     },
   },
+  SlipwayCredentialSentBack: {
+    fires: { 'credential_reflected_total{instance="a"}': '0x5 1x55' },
+    at: 7,
+    // The counter of a process that was there before.
+    quiet: { 'credential_reflected_total{instance="a"}': '1x60' },
+  },
+  SlipwayBrokerUndecided: {
+    fires: {
+      'broker_requests_total{outcome="passed"}': '0+60x60',
+      'broker_requests_total{outcome="undecided"}': '0+12x60',
+    },
+    at: 11,
+    quiet: {
+      'broker_requests_total{outcome="passed"}': '0+60x60',
+      'broker_requests_total{outcome="misplaced"}': '0+60x60',
+      'broker_requests_total{outcome="undecided"}': '0+3x60',
+    },
+  },
   SlipwayApiBudgetFast: {
     // 2 % of the requests: twenty times what thirty days allow.
     fires: { ...requests('200', 588), ...requests('500', 12) },

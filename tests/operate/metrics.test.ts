@@ -13,6 +13,7 @@ const NO_CONNECTION =
   'The local stack has no connection to a provider, and so no delivery: tests/integrations has them.';
 const NO_EGRESS =
   'The sandboxes of this machine have no egress class, and none that was let through: tests/cluster has them.';
+const NO_BROKER = 'No host has a brokered credential here: apps/credential-broker has such requests.';
 const WITHOUT_DATA: Readonly<Record<string, string>> = {
   'Integrations: By provider and outcome': NO_CONNECTION,
   'Integrations: Conversations that they ended': NO_CONNECTION,
@@ -22,10 +23,15 @@ const WITHOUT_DATA: Readonly<Record<string, string>> = {
   'Integrations: Time to answer p99': NO_CONNECTION,
   'Overview: Requests failed on our side': 'None did. A series begins with the first of a route.',
   'Pool and queue: Problems': 'No pool has one.',
+  'Sandboxes: Access tokens': NO_BROKER,
+  'Sandboxes: Broker connections cut': NO_BROKER,
   'Sandboxes: Connections cut': NO_EGRESS,
   'Sandboxes: Requests by outcome': NO_CONNECTION,
+  'Sandboxes: Requests to places': NO_BROKER,
   'Sandboxes: Time to connect p50': NO_EGRESS,
   'Sandboxes: Time to connect p99': NO_EGRESS,
+  'Sandboxes: Time to judge a request p50': NO_BROKER,
+  'Sandboxes: Time to judge a request p99': NO_BROKER,
 };
 
 const found = await openGoProgram('prometheus');

@@ -1,10 +1,15 @@
 import { connect } from 'node:net';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import os from 'node:os';
 import path from 'node:path';
 import type { SandboxAccess } from '@slipway/contracts/sandboxes';
 import { GracefulStop } from '@slipway/service';
 import { createLogger } from '@slipway/telemetry';
 import { freePort } from '@slipway/testing';
 import { expect } from 'expect';
+import { loadConfig as loadBrokerConfig } from '../../apps/credential-broker/dist/config.js';
+import { startCredentialBroker } from '../../apps/credential-broker/dist/credential-broker.js';
+import { TestAuthority } from '../../apps/credential-broker/dist/testing/test-authority.js';
 import { loadConfig as loadEgressConfig } from '../../apps/egress-proxy/dist/config.js';
 import { startEgressProxy } from '../../apps/egress-proxy/dist/egress-proxy.js';
 import { startProcess, waitForHttp } from '../../bench/measure/child-process.ts';
@@ -27,16 +32,21 @@ export class WatchedStack {
   /** `host:port` of `/metrics`, by app. embedded-identity is for one machine only, and is not among them. */
   readonly metrics: ReadonlyMap<string, string>;
   readonly egress: Awaited<ReturnType<typeof startEgressProxy>>;
+  readonly broker: OpenBroker;
   private readonly web: ReturnType<typeof startProcess>;
 
-  private constructor(parts: Pick<WatchedStack, 'open' | 'metrics' | 'egress'>, web: ReturnType<typeof startProcess>) {
-    ({ open: this.open, metrics: this.metrics, egress: this.egress } = parts);
+  private constructor(
+    parts: Pick<WatchedStack, 'open' | 'metrics' | 'egress' | 'broker'>,
+    web: ReturnType<typeof startProcess>,
+  ) {
+    ({ open: this.open, metrics: this.metrics, egress: this.egress, broker: this.broker } = parts);
     this.web = web;
   }
 
   static async start(env: Readonly<Record<string, string>> = {}): Promise<WatchedStack> {
     const open = await OpenStack.open({ env });
     const egress = await openEgressProxy();
+    const broker = await openBroker();
     const [port, metricsPort] = [await freePort(), await freePort()];
     const ofWeb = {
       PORT: String(port),
@@ -61,8 +71,9 @@ export class WatchedStack {
         .map((app) => [app, `127.0.0.1:${open.port + METRICS_OFFSET + PORT_OFFSETS[app]}`]),
     );
     metrics.set('egress-proxy', new URL(egress.metricsUrl ?? '').host);
+    metrics.set('credential-broker', new URL(broker.broker.metricsUrl ?? '').host);
     metrics.set('web', `127.0.0.1:${metricsPort}`);
-    return new WatchedStack({ open, metrics, egress }, web);
+    return new WatchedStack({ open, metrics, egress, broker }, web);
   }
 
   async metricsOf(app: string): Promise<string> {
@@ -81,7 +92,11 @@ export class WatchedStack {
       expect([app, answer.status]).toEqual([app, 404]);
       expect([app, await answer.text()]).not.toEqual([app, expect.stringContaining('process_')]);
     }
-    expect(['egress-proxy', (await fetch(`${this.egress.healthUrl}/metrics`)).status]).toEqual(['egress-proxy', 404]);
+    for (const [app, { healthUrl }] of [
+      ['egress-proxy', this.egress],
+      ['credential-broker', this.broker.broker],
+    ] as const)
+      expect([app, (await fetch(`${healthUrl}/metrics`)).status]).toEqual([app, 404]);
   }
 
   /**
@@ -154,6 +169,7 @@ export class WatchedStack {
   async close(): Promise<void> {
     await this.web.stop();
     await this.egress.close();
+    await this.broker.close();
     await this.open.close();
   }
 }
@@ -163,4 +179,36 @@ async function openEgressProxy(): Promise<Awaited<ReturnType<typeof startEgressP
   const logger = createLogger('egress-proxy', 'silent');
   const config = loadEgressConfig({ EGRESS_SECRET: 'x'.repeat(32), EGRESS_RULES: '{}', EGRESS_PORT: '0', PORT: '0' });
   return startEgressProxy(config, logger, new GracefulStop({ logger, drainSeconds: 0 }));
+}
+
+interface OpenBroker {
+  readonly broker: Awaited<ReturnType<typeof startCredentialBroker>>;
+  close(): Promise<void>;
+}
+
+/** Nor has the broker behind it. Nothing answers where it would ask for credentials. */
+async function openBroker(): Promise<OpenBroker> {
+  const folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-watched-broker-'));
+  const authority = await TestAuthority.make('Watched');
+  const [BROKER_CA_FILE, BROKER_CA_KEY_FILE] = [path.join(folder, 'ca.pem'), path.join(folder, 'ca.key')];
+  await writeFile(BROKER_CA_FILE, authority.cert);
+  await writeFile(BROKER_CA_KEY_FILE, authority.key, { mode: 0o600 });
+  const logger = createLogger('credential-broker', 'silent');
+  const config = loadBrokerConfig({
+    BROKER_SECRET: 'x'.repeat(32),
+    CREDENTIAL_CONTROL_URL: 'http://127.0.0.1:9',
+    CREDENTIAL_CONTROL_SECRET: 'y'.repeat(32),
+    BROKER_CA_FILE,
+    BROKER_CA_KEY_FILE,
+    BROKER_PORT: '0',
+    PORT: '0',
+  });
+  const broker = await startCredentialBroker(config, logger, new GracefulStop({ logger, drainSeconds: 0 }));
+  return {
+    broker,
+    close: async () => {
+      await broker.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
 }

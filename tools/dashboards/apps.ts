@@ -9,7 +9,10 @@ export const APPS = [
   'sandbox-gateway',
   'web',
   'egress-proxy',
+  'credential-broker',
 ] as const;
+/** Those that not every installation has. */
+export const OPTIONAL_APPS: readonly string[] = ['egress-proxy', 'credential-broker'];
 export const OF_APPS: Labels = { job: { app: APPS } };
 /** Requests of callers. */
 export const NOT_PROBES: Labels = { route: { not: ['/ready', '/alive', '/metrics'] } };

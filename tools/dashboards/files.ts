@@ -2,7 +2,7 @@ import type { GeneratedFile } from '../generate/generated-file.ts';
 import type { AlertGroup } from './alert.ts';
 import { availability } from './alerts/availability.ts';
 import { conversations as conversationAlerts } from './alerts/conversations.ts';
-import { models as modelAlerts, sandboxGateway } from './alerts/models.ts';
+import { credentialBroker, models as modelAlerts, sandboxGateway } from './alerts/models.ts';
 import { pools as poolAlerts } from './alerts/pools.ts';
 import { budgets } from './boards/budgets.ts';
 import { conversations } from './boards/conversations.ts';
@@ -44,6 +44,7 @@ export const ALERTS: readonly AlertGroup[] = [
   poolAlerts,
   modelAlerts,
   sandboxGateway,
+  credentialBroker,
 ];
 
 const CHART_FILES = 'helm/slipway/files';

@@ -1,12 +1,12 @@
 import type { AlertGroup } from '../alert.ts';
-import { APPS, NOT_PROBES } from '../apps.ts';
+import { APPS, NOT_PROBES, OPTIONAL_APPS } from '../apps.ts';
 import { gauge, over, rate } from '../query.ts';
 
-const absent = APPS.filter((app) => app !== 'egress-proxy')
-  .map((app) => `label_replace(absent(up{job=~".+-${app}"} == 1), "app", "${app}", "", "")`)
-  // Not every installation has one.
-  .concat('label_replace(max(up{job=~".+-egress-proxy"}) == 0, "app", "egress-proxy", "", "")')
-  .join('\nor ');
+const absent = APPS.map((app) =>
+  OPTIONAL_APPS.includes(app)
+    ? `label_replace(max(up{job=~".+-${app}"}) == 0, "app", "${app}", "", "")`
+    : `label_replace(absent(up{job=~".+-${app}"} == 1), "app", "${app}", "", "")`,
+).join('\nor ');
 
 export const availability: AlertGroup = {
   name: 'availability',

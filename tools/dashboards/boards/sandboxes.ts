@@ -70,6 +70,19 @@ export const sandboxes: Board = {
         p99: quantile(0.99, 'egress_connect_duration_seconds'),
       }),
     ),
+    row(
+      'Out of sandboxes: credential-broker',
+      lines('Requests to places', 'requests', rate('broker_requests_total', { by: ['outcome'] }), {
+        note: 'Only hosts that have a brokered credential go this way.',
+      }),
+      lines('Credentials sent back by their host', 'number', rate('credential_reflected_total')),
+      lines('Access tokens', 'requests', rate('broker_access_tokens_total', { by: ['outcome'] })),
+      lines('Broker connections cut', 'operations', rate('broker_cut_total', { by: ['why'] })),
+      lines('Time to judge a request', 'seconds', {
+        p50: quantile(0.5, 'broker_judge_duration_seconds'),
+        p99: quantile(0.99, 'broker_judge_duration_seconds'),
+      }),
+    ),
     row('Git relay', lines('Requests by outcome', 'requests', rate('git_relay_requests_total', { by: ['outcome'] }))),
   ],
 };

@@ -183,7 +183,8 @@ describe('MCP servers of a conversation', () => {
     expect(stateOf(listing, 'browser')).toMatchObject({ state: 'off', reason: expect.stringContaining('OAuth') });
     expect(stateOf(listing, 'metadata')?.state).toBe('off');
     expect(stateOf(listing, 'off')).toBeUndefined();
-    expect(stateOf(listing, 'mute')?.state).toBe('connecting');
+    // It is given up after a while, which a busy machine may reach before the others have settled.
+    expect(['connecting', 'failed']).toContain(stateOf(listing, 'mute')?.state);
     expect(stateOf(listing, 'good')?.state).toBe('ready');
     expect(JSON.stringify(listing)).not.toContain('a-wrong-key');
 

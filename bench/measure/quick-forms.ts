@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, jest } from '@jest/globals';
@@ -50,16 +50,27 @@ function runQuick(name: string): Promise<Ended> {
   });
 }
 
+/** By the first digits of the commit; `null`: all parts, also where there is no commit. */
+function partOfThisCommit(of: number): number | null {
+  if (process.env['BENCH_PARTS'] === 'all') return null;
+  const { stdout } = spawnSync('git', ['rev-parse', '--short=7', 'HEAD'], { cwd: FOLDER, encoding: 'utf8' });
+  const commit = Number.parseInt(stdout ?? '', 16);
+  return Number.isNaN(commit) ? null : (commit % of) + 1;
+}
+
 /**
  * Tests of one part of all benches, by the alphabet: a file that fails is run again as a whole, and has a time limit.
  * @param part 1 to `of`.
  */
 export function testQuickForms(part: number, of: number): void {
+  const chosen = partOfThisCommit(of);
+  const why = `part ${chosen} of ${of} is run with this commit; BENCH_PARTS=all runs all`;
   const names = NAMES.filter((_, index) => index % of === part - 1);
   jest.setTimeout(names.length * LONGEST_MS);
   describe(`the quick form of benches, part ${part} of ${of}`, () => {
     for (const name of names)
       it(`${name} runs to its end`, async () => {
+        if (chosen !== null && chosen !== part) return skipTest(why);
         const { code, figures, notes } = await runQuick(name);
         expect({ code, said: code === 0 ? '' : notes.slice(-3_000) }).toEqual({ code: 0, said: '' });
         const missing = /not measured: .+/.exec(notes)?.[0];

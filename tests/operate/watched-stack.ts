@@ -1,5 +1,5 @@
-import { connect } from 'node:net';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import type { SandboxAccess } from '@slipway/contracts/sandboxes';

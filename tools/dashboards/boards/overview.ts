@@ -3,7 +3,8 @@ import { type Board, lines, number, row } from '../model.ts';
 import { gauge, orZero, over, pair, plus, quantile, rate, top } from '../query.ts';
 
 const failed = { where: { ...NOT_PROBES, status: { starts: '5' } } };
-const ofApps = 'job=~".+-(app-server|worker|runtime-api|llm-gateway|sandbox-gateway|web|egress-proxy|credential-broker)"';
+const ofApps =
+  'job=~".+-(app-server|worker|runtime-api|llm-gateway|sandbox-gateway|web|egress-proxy|credential-broker)"';
 
 export const overview: Board = {
   name: 'overview',

@@ -2,7 +2,8 @@ import { OF_APPS } from '../apps.ts';
 import { type Board, lines, number, row } from '../model.ts';
 import { gauge, pair, rate, total } from '../query.ts';
 
-const ofApps = 'job=~".+-(app-server|worker|runtime-api|llm-gateway|sandbox-gateway|web|egress-proxy|credential-broker)"';
+const ofApps =
+  'job=~".+-(app-server|worker|runtime-api|llm-gateway|sandbox-gateway|web|egress-proxy|credential-broker)"';
 
 export const telemetry: Board = {
   name: 'telemetry',

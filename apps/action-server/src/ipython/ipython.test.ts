@@ -25,6 +25,13 @@ const python = await pythonEnvironment({ name: `ipykernel/${VERSION}`, packages:
 /** One pixel. */
 const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
+/**
+ * Of what may be printed: so little that a kernel on a slow machine prints more, too, and is slowed down. Bytes, and
+ * bytes a millisecond.
+ */
+const AT_ONCE = 4 * 1024 * 1024;
+const PER_MS = (1024 * 1024) / 1_000;
+
 /** Starts a kernel, prints its number, and waits in a cell. */
 const KILLED_SERVER = `
 const { Kernel } = await import(${JSON.stringify(new URL('kernel.js', import.meta.url).href)});
@@ -55,7 +62,7 @@ describeUnless('missing' in python ? python.missing : false)('a cell of Python',
       environment,
       directory: () => folder,
       outputDirectory: path.join(folder, 'output'),
-      allowance: new OutputAllowance(),
+      allowance: new OutputAllowance(() => performance.now(), AT_ONCE, PER_MS),
     });
   });
   afterAll(() => {

@@ -16,8 +16,11 @@ const MAX_STRANGE_LINES = 2_000;
 /** From the end of its input to the end of the server. Milliseconds. */
 const END_MS = 300;
 const STDERR_KEPT = 2_000;
-/** A server that takes no more says why when it has ended, which is a moment later. Milliseconds. */
-const LAST_WORD_MS = 1_000;
+/**
+ * A server that takes no more says why when it has ended, which is a moment later, and
+ * seconds on a machine that is full. Milliseconds.
+ */
+const LAST_WORD_MS = 5_000;
 
 /**
  * A server that is a program: a JSON message a line. It is a session of its own, which ends with the connection,

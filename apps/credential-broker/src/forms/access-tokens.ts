@@ -56,8 +56,8 @@ interface Kept {
 
 /**
  * Access tokens of OAuth clients, in memory alone: each from one question however many requests wait for it, as long as
- * the server says, it is used, and nothing of its organization changes. A request gets one only with the client's secret,
- * which is opened anew each minute.
+ * the server says, it is used, and nothing of its organization changes. A request gets one only with the client's
+ * secret, which is opened anew each minute.
  */
 export class AccessTokens {
   private readonly kept = new Map<string, Kept>();

@@ -55,8 +55,8 @@ export const CredentialUse = z.discriminatedUnion('form', [
     places,
   }),
   /**
-   * The value is the client secret of an OAuth client (RFC 6749, 4.4). The broker gets an access token with it and sends
-   * that as `Authorization: Bearer`; neither enters a sandbox.
+   * The value is the client secret of an OAuth client (RFC 6749, 4.4). The broker gets an access token with it and
+   * sends that as `Authorization: Bearer`; neither enters a sandbox.
    */
   z.strictObject({
     form: z.literal('oauth-client-credentials'),

@@ -6,7 +6,7 @@ CREATE TABLE app.credential (
   org_id text NOT NULL,
   name text NOT NULL,
   description text NOT NULL,
-  form text NOT NULL CHECK (form IN ('bearer', 'basic', 'header', 'aws-sigv4', 'placeholder')),
+  form text NOT NULL CHECK (form IN ('bearer', 'basic', 'header', 'oauth-client-credentials', 'aws-sigv4', 'placeholder')),
   scope text NOT NULL CHECK (scope IN ('org', 'environment', 'repository')),
   -- Environment, or repository as `repositoryKey` writes it; empty for `org`.
   scope_value text NOT NULL,

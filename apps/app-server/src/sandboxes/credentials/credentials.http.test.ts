@@ -242,7 +242,11 @@ describe('brokered credentials', () => {
       places: [{ host: 'api.example.com' }],
     });
     for (const [tokenUrl, status, body] of [
-      ['https://keycloak.internal/token', 422, { code: 'credential.place-refused', fields: [{ path: 'use.tokenUrl' }] }],
+      [
+        'https://keycloak.internal/token',
+        422,
+        { code: 'credential.place-refused', fields: [{ path: 'use.tokenUrl' }] },
+      ],
       ['https://co.uk/token', 422, { code: 'credential.place-refused' }],
       ['http://login.example.com/token', 400, { code: 'request.invalid', fields: [{ path: 'use.tokenUrl' }] }],
       ['https://me:secret@login.example.com/token', 400, { code: 'request.invalid' }],

@@ -7,8 +7,8 @@ const MOST_LINES = 12;
 export type AnswerHere = 'approve' | 'allow' | 'reply';
 
 /**
- * What can be answered in the row itself: a question, a host that a sandbox asks for, and a single command that stands there whole. Anything that has
- * more to read than the row holds is answered where it can be read.
+ * What can be answered in the row itself: a question, a host that a sandbox asks for, and a single command that stands
+ * there whole. Anything that has more to read than the row holds is answered where it can be read.
  */
 export function answerHereOf({ decisions, facts, mayDecide }: DeskLine): AnswerHere | null {
   const [decision] = decisions;

@@ -77,7 +77,9 @@ describe('access tokens of an OAuth client', () => {
       scope: 'read write',
       audience: 'https://api.example.com',
     });
-    const [id, secret] = Buffer.from(asked?.headers.authorization?.slice(6) ?? '', 'base64').toString().split(':');
+    const [id, secret] = Buffer.from(asked?.headers.authorization?.slice(6) ?? '', 'base64')
+      .toString()
+      .split(':');
     expect([id, new URLSearchParams(`v=${secret}`).get('v')]).toEqual(['slipway+agents', one.value]);
     // The secret goes to no place, and the token to no other.
     expect(JSON.stringify(api.seen)).not.toContain(one.value);
@@ -188,11 +190,7 @@ describe('access tokens of an OAuth client', () => {
     const [one, other] = [held('one-secret'), held('other-secret')];
     const of = async (each: HeldCredential) => (await tokens.of(LINE.org, { credential: each, used: [each] }))?.value;
     const first = await of(one);
-    expect([first, await of(other), await of(one)]).toEqual([
-      'at-1-0123456789',
-      'at-2-0123456789',
-      'at-1-0123456789',
-    ]);
+    expect([first, await of(other), await of(one)]).toEqual(['at-1-0123456789', 'at-2-0123456789', 'at-1-0123456789']);
     expect(await tokens.of(LINE.org, { credential: one, used: [] })).toBeNull();
     for (; now < 3_570_000; now += 59_000) expect(await of(one)).toBe(first);
     expect([await of(one), await of(other)]).toEqual(['at-3-0123456789', 'at-4-0123456789']);

@@ -119,9 +119,7 @@ export class AccessTokens {
     this.kept.set(key, kept);
     if (this.kept.size > MAX_KEPT) this.kept.delete(this.kept.keys().next().value as string);
     asked.catch((error: unknown) => {
-      this.counted(
-        error instanceof SlipwayError && error.code === 'credential.rejected' ? 'rejected' : 'unreachable',
-      );
+      this.counted(error instanceof SlipwayError && error.code === 'credential.rejected' ? 'rejected' : 'unreachable');
       kept.until = this.now() + REFUSED_MS;
     });
     return asked;

@@ -8,7 +8,16 @@ import type { CredentialValues, UseValues } from './credential-values.ts';
 import { FORM_OPTIONS, FORMS } from './credential-words.tsx';
 import { PlacesField } from './places-field.tsx';
 
-type TextName = 'username' | 'header' | 'prefix' | 'tokenUrl' | 'clientId' | 'scope' | 'audience' | 'accessKeyId' | 'shape';
+type TextName =
+  | 'username'
+  | 'header'
+  | 'prefix'
+  | 'tokenUrl'
+  | 'clientId'
+  | 'scope'
+  | 'audience'
+  | 'accessKeyId'
+  | 'shape';
 interface TextWords {
   readonly label: MessageKey;
   readonly hint?: MessageKey;

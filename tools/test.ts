@@ -60,6 +60,8 @@ if (!options.includes('--no-build')) {
   }
   console.log(`built in ${((performance.now() - started) / 1000).toFixed(1)} s`);
 }
+// A whole run has no time for all of them (docs/decisions/0066).
+if (wanted.length === 0) process.env['BENCH_PARTS'] ??= 'one';
 run.built = true;
 await prepare(suites, console.log, signal);
 

@@ -50,9 +50,9 @@ function runQuick(name: string): Promise<Ended> {
   });
 }
 
-/** By the first digits of the commit; `null`: all parts, also where there is no commit. */
+/** In a whole run of the suites, by the first digits of the commit; `null`: all parts. */
 function partOfThisCommit(of: number): number | null {
-  if (process.env['BENCH_PARTS'] === 'all') return null;
+  if (process.env['BENCH_PARTS'] !== 'one') return null;
   const { stdout } = spawnSync('git', ['rev-parse', '--short=7', 'HEAD'], { cwd: FOLDER, encoding: 'utf8' });
   const commit = Number.parseInt(stdout ?? '', 16);
   return Number.isNaN(commit) ? null : (commit % of) + 1;
@@ -64,7 +64,7 @@ function partOfThisCommit(of: number): number | null {
  */
 export function testQuickForms(part: number, of: number): void {
   const chosen = partOfThisCommit(of);
-  const why = `part ${chosen} of ${of} is run with this commit; BENCH_PARTS=all runs all`;
+  const why = `part ${chosen} of ${of} is run with this commit; \`npm test -- bench\` runs all`;
   const names = NAMES.filter((_, index) => index % of === part - 1);
   jest.setTimeout(names.length * LONGEST_MS);
   describe(`the quick form of benches, part ${part} of ${of}`, () => {

@@ -13,7 +13,7 @@ import { findChromium, launchChromium, openPage } from './browser.ts';
 import { outlastAHungServer } from './hung-server.ts';
 import { refuseInjectedScripts } from './injected-script.ts';
 import { useAPhone, useTheKeys } from './keys-and-phone.ts';
-import { writeTwoInOrder } from './messages-in-order.ts';
+import { sendThroughAnOutage, writeTwoInOrder } from './messages-in-order.ts';
 import { useASlowLine } from './slow-line.ts';
 import { hearATask } from './spoken.ts';
 import { watchACommand, watchASubAgent } from './watch-command.ts';
@@ -179,6 +179,7 @@ describeUnless(
   step('reports within seconds that the server hangs, and sends a message once it answers again', outlastAHungServer);
 
   step('has a later message wait for an earlier one that is slow on its way', writeTwoInOrder);
+  step('sends a message again by itself while a part of the system does not answer', sendThroughAnOutage);
 
   step('reads text before any script is there, and a page of ours without a line', useASlowLine);
 

@@ -13,6 +13,17 @@ export interface Outgoing {
 /** Most messages that wait at once; more are not taken in. */
 const MAX_OUTGOING = 20;
 
+/** Pauses before a message is sent again by itself: some 45 s, as long as a part of the system is replaced. */
+const AGAIN_MS = [1_000, 2_000, 4_000, 8_000, 15_000, 15_000] as const;
+
+/**
+ * When a message is sent again without its user: only where a part of the system does not answer, which passes. It has
+ * the same id, so it is one message. Milliseconds; `null`: its user decides. @param failures before this one.
+ */
+export function againAfterMs(failures: number, code: string): number | null {
+  return code === 'service.unavailable' ? (AGAIN_MS[failures] ?? null) : null;
+}
+
 /** What is kept between page loads, read back; nothing for what cannot be read. */
 export function readOutgoing(stored: string): readonly Outgoing[] {
   try {

@@ -7,7 +7,7 @@ import { failureOf } from '../../api/failure.ts';
 import { useStored } from '../../browser/stored.ts';
 import type { KeptFile } from '../attachments/attached-file.ts';
 import { useConversation } from './conversation-context.ts';
-import { type Outgoing, readOutgoing, withFiles, writeOutgoing } from './outgoing-list.ts';
+import { againAfterMs, type Outgoing, readOutgoing, withFiles, writeOutgoing } from './outgoing-list.ts';
 
 export interface OutgoingMessages {
   readonly messages: ReadonlyArray<Outgoing & { readonly busy: boolean }>;
@@ -17,9 +17,10 @@ export interface OutgoingMessages {
 }
 
 /**
- * Messages from the press of the button until the server has them. What fails stays, with its reason, over a reload
- * too; sent again it has the same id, so it is one message. @param giveBack is handed a text that nobody may send now,
- * because the session is over or its files are gone: it is sent once that is mended.
+ * Messages from the press of the button until the server has them. While a part of the system does not answer they are
+ * sent again; what fails all the same stays, with its reason, over a reload too. It has the same id, so it is one
+ * message. @param giveBack is handed a text that nobody may send now, because the session is over or its files are
+ * gone: it is sent once that is mended.
  */
 export function useOutgoing(giveBack: (text: string, files: readonly KeptFile[]) => void): OutgoingMessages {
   const { store, orgId, conversation } = useConversation();
@@ -42,6 +43,8 @@ export function useOutgoing(giveBack: (text: string, files: readonly KeptFile[])
         idempotencyKey: id,
         prefer: 'delivery=after-turn',
       }),
+    retry: (failures, error) => againAfterMs(failures, failureOf(error).code) !== null,
+    retryDelay: (failures, error) => againAfterMs(failures, failureOf(error).code) ?? 0,
     onMutate: ({ id }) => setBusy((before) => new Set([...before, id])),
     onSuccess: (message, { id }) => {
       drop(id);

@@ -162,7 +162,7 @@ describeUnless(
     await page.setViewportSize({ width: 1440, height: 900 });
     await dialog().getByRole('button', { name: 'Add credential' }).click();
     await dialog()
-      .getByText(/keycloak.internal is not of the internet/)
+      .getByText(/keycloak.internal is not of the internet/i)
       .waitFor();
     await dialog().getByLabel('Token URL').fill('https://login.example.com/oauth2/token');
     await add();

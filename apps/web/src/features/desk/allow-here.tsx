@@ -4,6 +4,7 @@ import { Badge } from '@slipway/ui';
 import { useTranslations } from 'next-intl';
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { api, newId } from '../../api/client.ts';
+import { AskedHost } from '../egress/asked-host.tsx';
 import { EgressChoices } from '../egress/egress-choices.tsx';
 import { hostText } from '../egress/egress-words.ts';
 import { ReasonForm } from '../form/reason-form.tsx';
@@ -53,16 +54,7 @@ export function AllowHere({ line, onClose }: { line: DeskLine; onClose: () => vo
       onKeyDown={onKeyDown}
       className="flex basis-full flex-col gap-2 outline-none"
     >
-      <p className="text-sm [overflow-wrap:anywhere]">
-        {t.rich('egress.theSandboxAsksFor', {
-          host: () => (
-            <bdi dir="ltr">
-              <strong className="font-mono font-semibold">{host.slice(0, host.lastIndexOf(':'))}</strong>
-              <span className="font-mono text-ink-muted">:{egress.port}</span>
-            </bdi>
-          ),
-        })}
-      </p>
+      <AskedHost request={egress} />
       {egress.firstTime ? (
         <p>
           <Badge tone="warn">{t('egress.firstTime')}</Badge>

@@ -14,6 +14,7 @@ import { workspacePaths } from '../conversation/workspace-path.ts';
 import { ErrorNotice } from '../form/form-failure.tsx';
 import { ReasonForm } from '../form/reason-form.tsx';
 import { useSession } from '../session/me.ts';
+import { AskedHost } from './asked-host.tsx';
 import { commandOf, refusalOf } from './card-state.ts';
 import { EgressChoices } from './egress-choices.tsx';
 import { hostText } from './egress-words.ts';
@@ -68,16 +69,7 @@ export function WaitingRequest({ request, onAnswered }: { request: EgressRequest
   const refusal = answer.isError ? refusalOf(failureOf(answer.error).code) : null;
   return (
     <li ref={place} className="flex flex-col gap-1.5 border-t border-line pt-3 first:border-0 first:pt-0">
-      <p className="text-sm text-ink [overflow-wrap:anywhere]">
-        {t.rich('egress.theSandboxAsksFor', {
-          host: () => (
-            <bdi dir="ltr">
-              <strong className="font-mono font-semibold">{host.slice(0, host.lastIndexOf(':'))}</strong>
-              <span className="font-mono text-ink-muted">:{request.port}</span>
-            </bdi>
-          ),
-        })}
-      </p>
+      <AskedHost request={request} />
       <Asker request={request} />
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-ink-muted">
         {request.firstTime ? <Badge tone="warn">{t('egress.firstTime')}</Badge> : null}

@@ -3,6 +3,7 @@
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { buildAll } from './test/build-once.ts';
+import { Deadline, NO_TIME } from './test/deadline.ts';
 import { Descendants } from './test/descendants.ts';
 import { jest } from './test/jest.ts';
 import { installMissing, missingNeeds } from './test/needs.ts';
@@ -33,6 +34,12 @@ for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(name, () => run.stop.abort(new Error(`stopped by ${name}`)));
 process.setMaxListeners(50);
 
+try {
+  run.deadline = Deadline.of(process.env['TEST_UNTIL']);
+} catch (error) {
+  console.log((error as Error).message);
+  process.exit(2);
+}
 const suites = findSuites(root).filter(
   (suite) => wanted.length === 0 || wanted.some((name) => suite.name.includes(name)),
 );
@@ -86,7 +93,9 @@ let races: readonly FileResult[] = [];
 try {
   const names = wanted.length === 0 ? {} : { selectProjects: suites.map(({ name }) => name) };
   results = await jest(root, config, { ...names, reporters: [path.join(root, 'tools/test/progress-reporter.ts')] });
-  keepSeconds(root, Object.fromEntries(results.map(({ file, seconds }) => [file, Math.round(seconds * 10) / 10])));
+  const whole = results.filter(({ skips }) => !skips.some(({ reason }) => reason.startsWith(NO_TIME)));
+  keepSeconds(root, Object.fromEntries(whole.map(({ file, seconds }) => [file, Math.round(seconds * 10) / 10])));
+  run.deadline?.beginSecondLook();
   const again = async ({ file }: FileResult): Promise<FileResult | undefined> =>
     (await jest(root, config, { _: [path.join(root, file)], runTestsByPath: true }))[0];
   ({ results, races } = await secondLook(results, again, signal, console.log));
@@ -96,11 +105,16 @@ try {
   if (left > 0 && !signal.aborted) console.log(`The suites left ${left} processes running; they were ended.`);
   await rm(folder, { recursive: true, force: true });
 }
-finish(results, races, signal.aborted ? 130 : 0);
+const complaint = run.deadline?.complaint() ?? null;
+if (complaint !== null) console.log(complaint);
+finish(results, races, signal.aborted ? 130 : 0, complaint === null ? 0 : 1);
 
-/** Without a file that ran, a code of 1 is one failure. */
-function finish(done: readonly FileResult[], known: readonly FileResult[], code: number): never {
-  const extra = done.length === 0 && code === 1 ? 1 : 0;
+/**
+ * Without a file that ran, a code of 1 is one failure.
+ * @param beside failures of no test.
+ */
+function finish(done: readonly FileResult[], known: readonly FileResult[], code: number, beside = 0): never {
+  const extra = beside + (done.length === 0 && code === 1 ? 1 : 0);
   console.log(report(done, known, { failed: extra, stopped: code === 130 }));
   process.exit(code === 130 ? 130 : countsOf(done).failed + extra > 0 ? 1 : code);
 }

@@ -4,9 +4,11 @@ import { fileURLToPath } from 'node:url';
 import type { AssertionResult, Test, TestResult } from '@jest/test-result';
 import type { Config } from '@jest/types';
 import { formatExecError, formatResultsErrors } from 'jest-message-util';
+import { NO_TIME } from './deadline.ts';
 import type { TestOutcome } from './protocol.ts';
 import { nextOf, type Queued } from './queue.ts';
 import { run } from './run.ts';
+import { expectedSeconds } from './seconds.ts';
 import { findSuites, runnableOf, type Suite } from './suites.ts';
 import { type FileRun, runInProcess } from './test-process.ts';
 
@@ -19,6 +21,8 @@ interface Watcher {
 interface Job extends Queued {
   readonly suite: Suite;
   readonly test: Test;
+  /** Seconds. */
+  readonly expected: number;
 }
 
 /** Jest's own, where no configuration says another. */
@@ -44,9 +48,15 @@ export default class ProcessRunner {
     onResult: (test: Test, result: TestResult) => Promise<void>,
     onFailure: (test: Test, error: { message: string; stack: string }) => Promise<void>,
   ): Promise<void> {
-    const suites = new Map(findSuites(root).map((suite) => [suite.name, suite]));
+    const found = findSuites(root);
+    const suites = new Map(found.map((suite) => [suite.name, suite]));
+    const seconds = expectedSeconds(root, found);
     const pending = tests.map(
-      (test): Job => ({ test, suite: suites.get(test.context.config.displayName?.name ?? '') ?? foreign(test) }),
+      (test): Job => ({
+        test,
+        suite: suites.get(test.context.config.displayName?.name ?? '') ?? foreign(test),
+        expected: seconds.get(path.relative(root, test.path).replaceAll(path.sep, '/')) ?? 1,
+      }),
     );
     const running = new Set<Job>();
     await new Promise<void>((resolve) => {
@@ -66,7 +76,7 @@ export default class ProcessRunner {
       const begin = async (job: Job): Promise<void> => {
         try {
           await onStart(job.test);
-          const result = await this.#run(job);
+          const result = run.deadline?.fits(job.expected) === false ? this.#leaveOut(job) : await this.#run(job);
           if (!run.stop.signal.aborted) await onResult(job.test, result);
         } catch (error) {
           await onFailure(job.test, { message: String(error), stack: (error as Error).stack ?? String(error) });
@@ -79,8 +89,20 @@ export default class ProcessRunner {
     });
   }
 
-  async #run({ suite, test }: Job): Promise<TestResult> {
+  #leaveOut({ test, expected }: Job): TestResult {
+    run.deadline?.leftOut(expected);
+    const now = Date.now();
+    const tests = [leftOut(test, `${NO_TIME}: not begun`)];
+    return resultOf({ tests, errors: [], ended: false, output: '', coverage: [] }, test, {
+      globalConfig: this.#config,
+      start: now,
+      end: now,
+    });
+  }
+
+  async #run({ suite, test, expected }: Job): Promise<TestResult> {
     const { config } = test.context;
+    const { signal } = run.stop;
     const start = Date.now();
     const ran = await runInProcess(
       {
@@ -93,8 +115,12 @@ export default class ProcessRunner {
         coverage: this.#config.collectCoverage,
       },
       suite.cwd,
-      run.stop.signal,
+      run.deadline === null ? signal : AbortSignal.any([signal, run.deadline.signal]),
     );
+    const failed = ran.errors.length > 0 || ran.tests.some(({ status }) => status === 'failed');
+    run.deadline?.ended(expected, (Date.now() - start) / 1_000, failed);
+    if (run.deadline?.signal.aborted === true && !ran.ended)
+      ran.tests.push(leftOut(test, `${NO_TIME}: ended before its last test`));
     const [first] = ran.errors;
     // Jest would say only that the file has no test.
     if (ran.tests.length === 0 && first !== undefined)
@@ -155,6 +181,20 @@ function resultOf(
     testResults,
     ...(globalConfig.collectCoverage && { v8Coverage: ran.coverage.map(withSource) }),
   } as Result;
+}
+
+/** In the place of tests that did not run. */
+function leftOut(test: Test, skipReason: string): TestOutcome {
+  const title = path.relative(root, test.path).replaceAll(path.sep, '/');
+  return {
+    ancestorTitles: [],
+    title,
+    status: 'pending',
+    skipReason,
+    duration: null,
+    failureMessages: [],
+    location: null,
+  };
 }
 
 /** Of a test file that is in no suite of ours: runner.ts serves any configuration of Jest. */

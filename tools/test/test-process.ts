@@ -41,6 +41,8 @@ export interface FileRun {
   readonly tests: TestOutcome[];
   /** Failures that belong to no test. */
   readonly errors: string[];
+  /** Its last test has ended. */
+  ended: boolean;
   /** The last part of what it printed. */
   output: string;
   coverage: readonly ScriptCoverage[];
@@ -67,7 +69,7 @@ export async function runInProcess(
     endMs = END_MS,
     outputMs = OUTPUT_MS,
   } = limits;
-  const run: FileRun = { tests: [], errors: [], output: '', coverage: [] };
+  const run: FileRun = { tests: [], errors: [], ended: false, output: '', coverage: [] };
   // Jest sets NODE_ENV=test for itself; what tests start is what is shipped.
   const { NODE_ENV, ...env } = process.env;
   const child = spawn(
@@ -81,7 +83,6 @@ export async function runInProcess(
   );
   alive.add(child);
   let current = '';
-  let ended = false;
   let stopped: string | undefined;
   let silence: NodeJS.Timeout | undefined;
   let left: NodeJS.Timeout | undefined;
@@ -93,7 +94,7 @@ export async function runInProcess(
   const heard = (): void => {
     clearTimeout(silence);
     const failed = run.tests.some(({ status }) => status === 'failed');
-    if (ended) silence = setTimeout(stop, endMs, `${endMs / 1000} s after its last test`);
+    if (run.ended) silence = setTimeout(stop, endMs, `${endMs / 1000} s after its last test`);
     else if (failed) silence = setTimeout(stop, failedSilenceMs, `${failedSilenceMs / 1000} s after a failure`);
   };
   const late = setTimeout(stop, fileTimeoutMs, `after ${fileTimeoutMs / 1000} s`);
@@ -104,14 +105,14 @@ export async function runInProcess(
   for (const stream of [child.stdout, child.stderr] as Readable[])
     stream.setEncoding('utf8').on('data', (chunk: string) => {
       run.output = (run.output + chunk).slice(-MAX_OUTPUT);
-      if (!ended) heard();
+      if (!run.ended) heard();
     });
   createInterface({ input: child.stdio[3] as Readable }).on('line', (line) => {
     const message = JSON.parse(line) as Message;
     if (message.kind === 'start') current = message.name;
     if (message.kind === 'test') run.tests.push(message.test);
     if (message.kind === 'end') {
-      ended = true;
+      run.ended = true;
       run.errors.push(...message.errors);
       run.coverage = message.coverage;
     }
@@ -133,12 +134,12 @@ export async function runInProcess(
   clearTimeout(silence);
   clearTimeout(late);
   signal.removeEventListener('abort', interrupt);
-  const where = current === '' || ended ? '' : ` in "${current}"`;
+  const where = current === '' || run.ended ? '' : ` in "${current}"`;
   if (stopped !== undefined)
     run.errors.push(
       `The file had not ended ${stopped}${where} and was ended: something that it started is still open.`,
     );
-  else if (!signal.aborted && (!ended || code !== 0))
+  else if (!signal.aborted && (!run.ended || code !== 0))
     run.errors.push(`The process of the file ended${where} by itself (${killedBy ?? `code ${code}`}).`);
   return run;
 }

@@ -152,7 +152,8 @@ export class Ledger {
         if (row.status_detail === null) found.push(`${id} is lost, without a reason`);
         // The mark comes beside the answer; that it does come is checked when all has settled.
       } else if (row.status === 'starting') continue;
-      else if (row.status !== 'running' || row.url !== answer.url)
+      // An answer that its sandbox is still starting names no address yet.
+      else if (row.status !== 'running' || (answer.url !== '' && row.url !== answer.url))
         found.push(`${id} was answered ${answer.url} and is ${row.status} at ${row.url}`);
       else {
         const slot = slotOfClaim.get(row.claim_id)?.slot_id ?? '';

@@ -99,7 +99,12 @@ export function lifeCases(stack: () => StackOnCluster): void {
     console.log(
       `message to a paused conversation → answered and finished: ${Math.round(performance.now() - resumed)} ms`,
     );
-    expect(outputs(talk).at(-1)).toContain('?? draft.txt\nuncommitted\nmine');
+    // What was said of the files and of the start, beside the files.
+    const said = talk.of('ConversationStateUpdateEvent').map(({ key, value }) => `${key} ${JSON.stringify(value)}`);
+    expect({ said, output: outputs(talk).at(-1) }).toEqual({
+      said,
+      output: expect.stringContaining('?? draft.txt\nuncommitted\nmine'),
+    });
     expect((await on.podOf(talk)).metadata.uid).not.toBe(before.metadata.uid);
     await talk.expectWholeLog();
     await on.rest(talk);

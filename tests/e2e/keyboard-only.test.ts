@@ -161,7 +161,12 @@ describeUnless(
       const pressed = pressWhenShown('Send to agent (1)');
       await keys.press('Control+Enter');
       await pressed;
-      await page.getByRole('button', { name: 'Send to agent (0)', disabled: true }).waitFor();
+      await page
+        .getByRole('button', { name: 'Send to agent (0)', disabled: true })
+        .waitFor()
+        .catch(async (cause: unknown) => {
+          throw new Error(`round ${round} was not sent; the page: ${await page.locator('body').innerText()}`, { cause });
+        });
     }
     expect(own.complaints).toEqual([]);
   });

@@ -29,6 +29,8 @@ export async function makeRootfs(root: string, lock: ImageLock, debs: string, si
     PATH: '/usr/sbin:/usr/bin:/sbin:/bin',
     DEBIAN_FRONTEND: 'noninteractive',
     HOME: '/root',
+    // Not that of this machine, which is not there inside.
+    TMPDIR: '/tmp',
     PYTHONHASHSEED: '0',
     SOURCE_DATE_EPOCH: String(lock.epoch),
   };

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createPool, type SqlPool } from '@slipway/db/sql';
@@ -52,8 +52,6 @@ describe('SupervisedPostgres', () => {
 
   beforeAll(async () => {
     directory = await mkdtemp('/tmp/slipway-supervised-');
-    // Also for the user that Postgres runs as.
-    await chmod(directory, 0o711);
     port = await freePort();
     await start();
     pool = createPool({ url: postgres.url, max: 3, applicationName: 'test', onError: () => {} });

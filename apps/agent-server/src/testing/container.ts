@@ -17,8 +17,9 @@ export function makeVolume(directory: string): void {
 export function inContainer(user: number, writable: readonly string[], program: readonly string[]): string[] {
   const mounts = [
     'mount --bind / /mnt',
-    ...writable.map((directory) => `mount --bind '${directory}' '/mnt${directory}'`),
+    // Before those that may lie in it: a run of all tests has its folder in /dev/shm.
     'mount --rbind /dev /mnt/dev',
+    ...writable.map((directory) => `mount --bind '${directory}' '/mnt${directory}'`),
     'mount -o remount,bind,ro /mnt',
   ];
   const rest = ['mount -t proc proc /mnt/proc', 'cd /mnt', 'pivot_root . mnt', 'umount -l /mnt', 'umask 0077'];

@@ -170,7 +170,8 @@ async function letOthersReach(directory: string): Promise<void> {
   for (let folder = path.dirname(directory); folder !== path.dirname(folder); folder = path.dirname(folder)) {
     const { mode } = await stat(folder);
     if ((mode & 0o001) !== 0) continue;
-    if (!folder.startsWith(`${os.tmpdir()}${path.sep}`))
+    // Also below /tmp where TMPDIR is another: a socket's path has to be short.
+    if (![os.tmpdir(), '/tmp'].some((temporary) => folder.startsWith(`${temporary}${path.sep}`)))
       throw new Error(
         `as root, Postgres runs as the user postgres, who may not enter ${folder}. Put the data elsewhere (SLIPWAY_DATA_DIR), or run as an ordinary user.`,
       );

@@ -32,7 +32,7 @@ export function withChanges<P extends Page>(
       if (now === undefined) return [row];
       isSame = false;
       if (!belongs(now, filters)) return [];
-      const { approval, doing, lastWord, saidSeq, since, people, answered, ...summary } = now;
+      const { approval, doing, egress, lastWord, saidSeq, since, people, answered, ...summary } = now;
       return [{ ...summary, pinned: row.pinned, readSeq: row.readSeq }];
     });
     return isSame ? page : { ...page, data };

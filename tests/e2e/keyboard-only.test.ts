@@ -165,7 +165,9 @@ describeUnless(
         .getByRole('button', { name: 'Send to agent (0)', disabled: true })
         .waitFor()
         .catch(async (cause: unknown) => {
-          throw new Error(`round ${round} was not sent; the page: ${await page.locator('body').innerText()}`, { cause });
+          throw new Error(`round ${round} was not sent; the page: ${await page.locator('body').innerText()}`, {
+            cause,
+          });
         });
     }
     expect(own.complaints).toEqual([]);

@@ -25,7 +25,17 @@ describeUnless(
   let command: string;
 
   beforeAll(async () => {
-    own = await startSignedInStack({ executable, name: 'network', without: ['sandbox-gateway'] });
+    own = await startSignedInStack({
+      executable,
+      name: 'network',
+      without: ['sandbox-gateway'],
+      serviceEnv: {
+        'app-server': {
+          EGRESS_CONTROL_SECRET: 'egress-control-of-a-test-0123456789ab',
+          INTERNAL_PORT: '0',
+        },
+      },
+    });
     ({ page } = own);
     const { stack, book } = own;
     const made = await page.request.post(`${stack.url}/api/v1/orgs`, {
@@ -327,6 +337,37 @@ describeUnless(
     await page.reload();
     await page.getByRole('radio', { name: 'Refuse it' }).waitFor();
     expect(await page.getByRole('radio', { name: 'Refuse it' }).isChecked()).toBe(true);
+  });
+
+  it('are let through and listed while an admin observes them, and become rules from there', async () => {
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.goto(`${own.stack.url}/${org.slug}/admin/network`);
+    await page.getByRole('radio', { name: 'Observe' }).check();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('No hosts yet').waitFor();
+    await clean('network-observe-empty');
+    await query(
+      `INSERT INTO app.egress_observed (org_id, host, port, conversation_id, connections, last_at)
+       VALUES ($1, 'registry.npmjs.org', 443, $2, 41, now()), ($1, 'artifacts.example.com', 8443, $2, 2, now())`,
+      [org.id, conversation],
+    );
+    await page.reload();
+    const table = page.getByRole('table', { name: 'Observed hosts' });
+    const registry = table.getByRole('row').filter({ hasText: 'registry.npmjs.org' });
+    await registry.getByText('41').waitFor();
+    await clean('network-observed');
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await registry.getByRole('button', { name: 'Allow registry.npmjs.org' }).click();
+    await page.getByText('Rule for registry.npmjs.org added.').waitFor();
+    await registry.waitFor({ state: 'detached' });
+    await table.getByRole('button', { name: 'Deny artifacts.example.com:8443' }).click();
+    await table.waitFor({ state: 'detached' });
+    const made = (await rules()).map(({ host, action, reason }) => [host, action, reason]);
+    expect(made).toContainEqual(['registry.npmjs.org', 'allow', 'Observed in 1 conversation']);
+    expect(made).toContainEqual(['artifacts.example.com:8443', 'deny', 'Observed in 1 conversation']);
+    await open();
+    await page.getByText('Network access is observed').waitFor();
+    await clean('conversation-observed');
   });
 
   it('leave words in the audit log, and no error on any page', async () => {

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { stateValueOf } from '@slipway/contracts/events';
+import { MAX_OBSERVED_HOSTS, type ObservedHost, type ObservedHostList } from '@slipway/contracts/sandboxes';
 import { until } from '@slipway/testing';
 import type { User } from '../../apps/app-server/dist/testing/conversation-app.js';
 import { CLAIMS, TestEgress, type Tunnel } from '../../apps/egress-proxy/dist/testing/test-egress.js';
@@ -162,6 +163,66 @@ describe('a sandbox that asks for a host', () => {
     console.log(`100 tunnels were cut ${Math.round(lasted)} ms after the removal was requested`);
     expect((await world.rule(ada, { host: 'revoked.example', action: 'deny' })).status).toBe(201);
     expect(await world.status(sandbox, target)).toBe(403);
+  });
+
+  it('of an organization that observes reaches what a rule might allow, and its admin reads which hosts these are', async () => {
+    const owner = await world.app.user('Olga');
+    const set = (body: object) => world.app.http(owner, 'PATCH', `/api/v1/orgs/${owner.orgId}/settings`, body);
+    expect((await set({ egressUnknown: 'observe' })).status).toBe(200);
+    const [one, other] = [await world.sandbox(owner), await world.sandbox(owner)];
+    const target = world.name('seen.example');
+    const open = await world.connect(one, target);
+    expect([open.status, await world.ask(open)]).toEqual([200, 'HTTP/1.1 200 OK']);
+    expect(await world.status(other, target)).toBe(200);
+    const seen = async (): Promise<ObservedHost[]> =>
+      (await world.app.http<ObservedHostList>(owner, 'GET', `/api/v1/orgs/${owner.orgId}/egress-observed-hosts`)).body
+        .data;
+    expect(await seen()).toEqual([
+      expect.objectContaining({ host: 'seen.example', port: world.origin.port, conversations: 2 }),
+    ]);
+    expect(await world.requests(owner, one)).toEqual([]);
+    // Adversary: the cluster, metadata services and what the organization denied stay out of reach, and unlisted.
+    expect((await world.rule(owner, { host: 'denied.example', action: 'deny' })).status).toBe(201);
+    for (const host of ['postgres.default.svc.cluster.local', 'metadata.google.internal', 'denied.example'])
+      expect(await world.status(one, `${host}:${world.origin.port}`)).toBe(403);
+    expect((await seen()).map(({ host }) => host)).toEqual(['seen.example']);
+    // With a rule it is no news any more.
+    expect((await world.rule(owner, { host: `seen.example:${world.origin.port}`, action: 'allow' })).status).toBe(201);
+    expect(await seen()).toEqual([]);
+    expect(await world.status(one, world.name('later.example'))).toBe(200);
+    const later = await world.connect(one, world.name('later.example'));
+    // No more hosts than are recorded: of the next one a user is asked.
+    await world.app.owner.query(
+      `INSERT INTO app.egress_observed (org_id, conversation_id, host, port) SELECT $1, $2, 'h' || n, 1 FROM generate_series(1, $3) n`,
+      [owner.orgId, one.conversation, MAX_OBSERVED_HOSTS],
+    );
+    void world.status(one, world.name('too-many.example'));
+    await world.waiting(owner, one, 'too-many.example');
+    // It ends with the setting: what was only observed is cut.
+    const ended = once(later.socket, 'close');
+    later.socket.on('error', () => {}).resume();
+    expect((await set({ egressUnknown: 'refuse' })).status).toBe(200);
+    await ended;
+    expect(await world.status(one, world.name('later.example'))).toBe(403);
+    open.socket.destroy();
+  });
+
+  it('adversary: an admin who observes hosts to send what brokered-only keeps in is refused, in either order', async () => {
+    const owner = await world.app.user('Oscar');
+    const set = (body: object) =>
+      world.app.http<{ code: string }>(owner, 'PATCH', `/api/v1/orgs/${owner.orgId}/settings`, body);
+    expect((await set({ egressUnknown: 'observe' })).status).toBe(200);
+    expect((await set({ secretsInSandbox: 'brokered-only' })).body.code).toBe('request.invalid');
+    expect((await set({ egressUnknown: 'ask', secretsInSandbox: 'brokered-only' })).status).toBe(200);
+    expect((await set({ egressUnknown: 'observe' })).body.code).toBe('request.invalid');
+    // An older replica that knew nothing of it changes nothing where the connection is decided.
+    await world.app.owner.query(
+      `UPDATE app.org SET settings = settings || '{"egressUnknown": "observe"}' WHERE id = $1`,
+      [owner.orgId],
+    );
+    const sandbox = await world.sandbox(owner);
+    void world.status(sandbox, world.name('leak.example'));
+    await world.waiting(owner, sandbox, 'leak.example');
   });
 
   it('adversary: asks for hundreds of hosts at once to bury the user: four wait, and the rest are refused', async () => {

@@ -154,6 +154,9 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Remove a rule; connections that it let through are cut within a second. Fails with `request.cross-site`, `conversation.four-eyes` besides the common codes. */
     deleteEgressRule: (request: { org: string; rule: string } & CallOptions) =>
       call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}/egress-rules/{rule}', { org: request.org, rule: request.rule }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
+    /** Hosts that sandboxes reached while they were observed, and no rule is about; most used first. */
+    listObservedHosts: (request: { org: string } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/egress-observed-hosts', { org: request.org }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listObservedHosts'>>,
     /** Hosts that the sandbox of a conversation asked for, newest first. */
     listEgressRequests: (request: { org: string; conversation: string } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/egress-requests', { org: request.org, conversation: request.conversation }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listEgressRequests'>>,

@@ -239,6 +239,10 @@ describe('row-level security', () => {
            INSERT INTO app.egress_request (org_id, id, conversation_id, claim_id, host, port, first_time) VALUES ($2, 'r', $1, 'c', 'h', 1, true)`,
           [conversation, org],
         );
+        await owner.query(
+          `INSERT INTO app.egress_observed (org_id, host, port, conversation_id) VALUES ($2, 'h', 1, $1)`,
+          [conversation, org],
+        );
         await owner.query(`INSERT INTO app.message_draft VALUES ($1, 'usr', 'new-task', NULL, 't', 1)`, [org]);
         await owner.query('INSERT INTO app.analytics_position (org_id, audit_seq) VALUES ($1, 1)', [org]);
         await owner.query(

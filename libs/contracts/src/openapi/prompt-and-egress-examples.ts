@@ -21,6 +21,7 @@ export const PROMPT_AND_EGRESS_EXAMPLES: Readonly<Record<string, unknown>> = {
   'EgressRequest.actionId': null,
   'EgressRequest.host': 'api.example.com',
   'EgressRequest.decidedBy': 'Ada Lovelace',
+  'ObservedHost.host': 'registry.example.com',
   'EgressRule.id': 'egr_06hfh8n5t8vb5q7cyrqf2k3m9a',
   'EgressRule.requestId': null,
   'AnswerEgressRequest.host': 'api.example.com',

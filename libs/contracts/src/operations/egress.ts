@@ -6,6 +6,7 @@ import {
   EgressRequestList,
   EgressRule,
   EgressRuleList,
+  ObservedHostList,
 } from '../sandboxes/egress-rules.js';
 import type { Operation } from './operation.js';
 
@@ -54,6 +55,17 @@ export const egressOperations = {
     status: 204,
     idempotency: 'idempotent',
     errors: ['request.cross-site', 'conversation.four-eyes'],
+  },
+  listObservedHosts: {
+    id: 'egress-observed-hosts.list',
+    method: 'GET',
+    path: '/api/v1/orgs/{org}/egress-observed-hosts',
+    summary: 'Hosts that sandboxes reached while they were observed, and no rule is about; most used first',
+    permission: 'egress:read',
+    status: 200,
+    response: ObservedHostList,
+    idempotency: 'idempotent',
+    errors: [],
   },
   listEgressRequests: {
     id: 'conversations.egress-requests.list',

@@ -35,7 +35,8 @@ export const OrgSettingValues = z.strictObject({
   fourEyes: z.boolean(),
   /**
    * What becomes of a sandbox's connection to a host that neither the installation's list nor a rule is about: it is
-   * refused, or a user is asked. For sandboxes behind egress-proxy. Read at each decision.
+   * refused, a user is asked, or it is let through and recorded (`observe`, not beside `brokered-only`). For sandboxes
+   * behind egress-proxy. Read at each decision.
    */
   egressUnknown: z.enum(EGRESS_UNKNOWN),
   /**

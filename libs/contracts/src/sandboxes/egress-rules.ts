@@ -1,7 +1,10 @@
 import { z } from 'zod';
 
-/** What becomes of a connection that no rule is about. */
-export const EGRESS_UNKNOWN = ['refuse', 'ask'] as const;
+/**
+ * What becomes of a connection that no rule is about. `observe`: it is let through, if a rule might allow it, and its
+ * host is recorded.
+ */
+export const EGRESS_UNKNOWN = ['refuse', 'ask', 'observe'] as const;
 /** Whom a rule is for. */
 export const EGRESS_RULE_SCOPES = ['organization', 'repository', 'environment', 'conversation'] as const;
 export const MAX_EGRESS_RULES = 500;
@@ -71,7 +74,11 @@ export const EgressRequest = z.object({
   reason: z.string(),
 });
 export type EgressRequest = z.infer<typeof EgressRequest>;
-export const EgressRequestList = z.object({ data: z.array(EgressRequest) });
+export const EgressRequestList = z.object({
+  data: z.array(EgressRequest),
+  /** What becomes of a connection that no rule is about: the setting `egressUnknown` where it is enforced. */
+  unknown: z.enum(EGRESS_UNKNOWN),
+});
 export type EgressRequestList = z.infer<typeof EgressRequestList>;
 
 export const AnswerEgressRequest = z
@@ -89,6 +96,26 @@ export const AnswerEgressRequest = z
     message: 'is not for a no: write a rule for the organization instead',
   });
 export type AnswerEgressRequest = z.infer<typeof AnswerEgressRequest>;
+
+/** A host that sandboxes reached under `observe`, and that no rule of the organization is about. */
+export const ObservedHost = z.object({
+  /** Host in ASCII, as programs asked for it. */
+  host: z.string(),
+  port: z.int(),
+  /** That reached it. */
+  conversations: z.int(),
+  /** Those of one sandbox within five seconds count once. */
+  connections: z.int(),
+  firstAt: z.iso.datetime(),
+  lastAt: z.iso.datetime(),
+});
+export type ObservedHost = z.infer<typeof ObservedHost>;
+export const ObservedHostList = z.object({ data: z.array(ObservedHost).max(500) });
+export type ObservedHostList = z.infer<typeof ObservedHostList>;
+/** Hosts that are recorded of one conversation; a user is asked about more. */
+export const MAX_OBSERVED_HOSTS = 200;
+/** A host that no sandbox reached for so many days is forgotten. */
+export const OBSERVED_DAYS = 90;
 
 /** Seconds of new connections that a yes for once lets through. */
 export const EGRESS_ONCE_SECONDS = 60;

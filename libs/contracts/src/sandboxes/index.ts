@@ -29,7 +29,11 @@ export {
   EgressRuleList,
   MAX_EGRESS_REQUESTS_PER_HOUR,
   MAX_EGRESS_RULES,
+  MAX_OBSERVED_HOSTS,
   MAX_WAITING_EGRESS_REQUESTS,
+  OBSERVED_DAYS,
+  ObservedHost,
+  ObservedHostList,
 } from './egress-rules.js';
 export {
   BRIEF_SESSION_PREFIX,

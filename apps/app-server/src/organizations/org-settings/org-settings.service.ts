@@ -16,6 +16,15 @@ const REACH_AGENTS: ReadonlySet<keyof OrgSettingValues> = new Set(['confirmation
 /** The second is for a worker of the release before; it goes in 0.2.0. */
 const JOBS = ['org-settings', 'org-brake'] as const;
 
+/** @throws SlipwayError `request.invalid` for hosts that are only observed where sandboxes are given no secrets. */
+function assertFitTogether({ egressUnknown, secretsInSandbox }: OrgSettingValues): void {
+  if (egressUnknown !== 'observe' || secretsInSandbox !== 'brokered-only') return;
+  const message = 'is not observe beside secretsInSandbox brokered-only: only what somebody allowed may leave then';
+  throw new SlipwayError('request.invalid', `egressUnknown: ${message}`, {
+    fields: [{ path: 'egressUnknown', message }],
+  });
+}
+
 @Injectable()
 export class OrgSettingsService {
   constructor(
@@ -34,7 +43,8 @@ export class OrgSettingsService {
    * @param ifMatch the ETag of what the caller has read; `undefined` or `*`: the change is applied to whatever is
    * there.
    * @throws SlipwayError `settings.changed` when there is a newer version, `model.unknown` for a default that the
-   * gateway does not offer, what `PromptLogService.allow` throws when it says how long prompts are kept.
+   * gateway does not offer, `request.invalid` for settings that do not fit together, what `PromptLogService.allow`
+   * throws when it says how long prompts are kept.
    */
   async update(caller: Principal, change: UpdateOrgSettings, ifMatch: string | undefined): Promise<OrgSettings> {
     const { defaultModel } = change;
@@ -60,6 +70,7 @@ export class OrgSettingsService {
       const after: OrgSettingValues = { ...before, ...given };
       const changed = (Object.keys(given) as Array<keyof OrgSettingValues>).filter((key) => before[key] !== after[key]);
       if (changed.length === 0) return { ...found, reachesAgents: false };
+      assertFitTogether(after);
       // It may have been changed since it was looked at.
       if (changed.includes('promptLogDays')) assertMayKeepPrompts(caller);
       const next = await writeOrgSettings(client, caller.orgId, after);

@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import type { OrgSettingValues } from '@slipway/contracts/organizations';
 import {
   type EgressDecision,
   type EgressQuestion,
@@ -15,14 +16,17 @@ import { IngestService } from '../../log/ingest/ingest.service.js';
 import { orgSettingsOf } from '../../organizations/org-settings/org-settings.queries.js';
 import { CLOCK, IDS, SQL_POOL } from '../../platform/tokens.js';
 import { countRequests, type EgressPlace, insertRequest, readPlace, tryAgain } from './egress-requests.queries.js';
-import { comparedHost, namesAbove } from './rule-pattern.js';
+import { recordObserved } from './observed-hosts.queries.js';
+import { comparedHost, isOfInternet, namesAbove } from './rule-pattern.js';
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Ports of a rule that names none. */
-const OPEN_PORTS: ReadonlySet<number> = new Set([80, 443]);
+export const OPEN_PORTS: ReadonlySet<number> = new Set([80, 443]);
 /** How long egress-proxy may go by an answer; a change reaches it before. Milliseconds. */
 const DECIDED_MS = 5_000;
 const ASKED_MS = 500;
+/** In the place of a rule, for a connection that is let through and recorded. */
+const OBSERVED = 'observed';
 
 /**
  * Whether a sandbox may reach a host: by the rules and credentials of its organization and by the installation's list,
@@ -62,10 +66,20 @@ export class EgressDecisionsService {
     if (verdict.verdict === 'allow' && !isGone) return decided('allow', verdict.rule.id, brokered);
     if (brokered) return decided('allow', `credential:${credential.id}`, true);
     if (listed) return decided('allow', null);
+    if (place.conversation === null) return decided('deny', null);
+    const settings = orgSettingsOf(place.settings);
+    if (observes(settings) && (await this.observe(question))) return decided('allow', OBSERVED);
     // Nobody asks for what is open already: its rule was removed.
-    if (place.conversation === null || question.openedBy !== null) return decided('deny', null);
-    if (orgSettingsOf(place.settings).egressUnknown === 'refuse') return decided('deny', null);
+    if (settings.egressUnknown === 'refuse' || question.openedBy !== null) return decided('deny', null);
     return this.ask(question);
+  }
+
+  /** @returns whether the connection is recorded, and so let through: its host may be allowed by a rule. */
+  private async observe({ org, conversation, host, port, openedBy }: EgressQuestion): Promise<boolean> {
+    if (conversation === null || !isOfInternet(host)) return false;
+    // It was recorded when it began.
+    if (openedBy === OBSERVED) return true;
+    return inOrg(this.pool, org, (client) => recordObserved(client, { org, conversation, host, port }));
   }
 
   private async ask(question: EgressQuestion): Promise<EgressDecision> {
@@ -94,6 +108,14 @@ export class EgressDecisionsService {
     publish();
     return decision;
   }
+}
+
+/** Beside `brokered-only` only what somebody allowed leaves, whichever of the two was set last. */
+export function observes({
+  egressUnknown,
+  secretsInSandbox,
+}: Pick<OrgSettingValues, 'egressUnknown' | 'secretsInSandbox'>): boolean {
+  return egressUnknown === 'observe' && secretsInSandbox !== 'brokered-only';
 }
 
 /** A request in the conversation's log, as it is now. */

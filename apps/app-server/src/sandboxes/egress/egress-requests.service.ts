@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { Principal } from '@slipway/contracts/organizations';
+import type { OrgSettings, Principal } from '@slipway/contracts/organizations';
 import {
   type AnswerEgressRequest,
   EGRESS_ONCE_SECONDS,
@@ -11,11 +11,13 @@ import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { type Clock, type Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
 import { auditOf } from '../../audit/audit-statement.js';
+import type { Config } from '../../config.js';
 import { assertFourEyes } from '../../conversations/confirmation/four-eyes.js';
 import { lockSandbox } from '../../conversations/conversations.queries.js';
 import { IngestService } from '../../log/ingest/ingest.service.js';
-import { CLOCK, IDS, SQL_POOL } from '../../platform/tokens.js';
-import { egressEvent } from './egress-decisions.service.js';
+import { readOrgSettings } from '../../organizations/org-settings/org-settings.queries.js';
+import { CLOCK, CONFIG, IDS, SQL_POOL } from '../../platform/tokens.js';
+import { egressEvent, observes } from './egress-decisions.service.js';
 import { decideRequest, listRequests, readRequest } from './egress-requests.queries.js';
 import { countRules, insertRule } from './egress-rules.queries.js';
 import { comparedHost, rulePattern } from './rule-pattern.js';
@@ -28,6 +30,7 @@ export class EgressRequestsService {
     @Inject(IDS) private readonly ids: Ids,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly ingest: IngestService,
+    @Inject(CONFIG) private readonly config: Config,
   ) {}
 
   /** @throws SlipwayError `resource.not-found` */
@@ -38,7 +41,10 @@ export class EgressRequestsService {
         conversationId,
       ]);
       if (rowCount === 0) throw notFound();
-      return { data: await listRequests(client, orgId, conversationId) };
+      return {
+        data: await listRequests(client, orgId, conversationId),
+        unknown: unknownOf(await readOrgSettings(client, orgId), this.config.EGRESS_CONTROL_SECRET !== undefined),
+      };
     });
   }
 
@@ -129,4 +135,10 @@ export class EgressRequestsService {
     );
     return rule.id;
   }
+}
+
+/** What happens in fact: nothing is recorded where no egress-proxy asks. */
+function unknownOf(settings: OrgSettings, enforced: boolean): EgressRequestList['unknown'] {
+  const { egressUnknown } = settings;
+  return egressUnknown === 'observe' && !(enforced && observes(settings)) ? 'ask' : egressUnknown;
 }

@@ -8,18 +8,21 @@ import type {
   EgressRequestList,
   EgressRule,
   EgressRuleList,
+  ObservedHostList,
 } from '@slipway/contracts/sandboxes';
 import { Body, Caller } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';
 import { conversationId } from '../../log/events/conversation-id.js';
 import { EgressRequestsService } from './egress-requests.service.js';
 import { EgressRulesService } from './egress-rules.service.js';
+import { ObservedHostsService } from './observed-hosts.service.js';
 
 @Controller()
 export class EgressController {
   constructor(
     private readonly rules: EgressRulesService,
     private readonly requests: EgressRequestsService,
+    private readonly observed: ObservedHostsService,
   ) {}
 
   @Serves(operations.listEgressRules)
@@ -35,6 +38,11 @@ export class EgressController {
   @Serves(operations.deleteEgressRule)
   deleteRule(@Caller() caller: Principal, @Param('rule') id: string): Promise<void> {
     return this.rules.delete(caller, id);
+  }
+
+  @Serves(operations.listObservedHosts)
+  listObserved(@Caller() caller: Principal): Promise<ObservedHostList> {
+    return this.observed.list(caller);
   }
 
   @Serves(operations.listEgressRequests)

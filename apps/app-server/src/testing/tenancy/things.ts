@@ -179,6 +179,10 @@ export async function makeThings(app: ConversationApp, org: SeededOrg, owner: Ca
      VALUES ($1, $2, $3, 'clm', 'api.example.com', 443, true, $4)`,
     [org.id, request, conversation.id, `${canary} request`],
   );
+  await app.owner.query(
+    'INSERT INTO app.egress_observed (org_id, host, port, conversation_id) VALUES ($1, $2, 443, $3)',
+    [org.id, `${canary.toLowerCase()}.example.com`, conversation.id],
+  );
   const sent = await make<{ id: string }>(`/webhooks/${hook.webhook.id}/test`, undefined);
   return {
     webhook: hook.webhook.id,

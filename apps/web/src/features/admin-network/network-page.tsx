@@ -2,6 +2,7 @@
 import { Notice } from '@slipway/ui';
 import { useTranslations } from 'next-intl';
 import { Page } from '../frame/page.tsx';
+import { ObservedHosts } from './observed-hosts.tsx';
 import { Rules } from './rules.tsx';
 import { UnknownHosts } from './unknown-hosts.tsx';
 import { useRules } from './use-rules.ts';
@@ -18,6 +19,7 @@ export function NetworkPage() {
         </Notice>
       ) : null}
       <UnknownHosts />
+      <ObservedHosts />
       <Rules />
     </Page>
   );

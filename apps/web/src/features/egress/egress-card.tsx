@@ -36,6 +36,14 @@ export function EgressCard() {
       <div aria-live="polite" className="sr-only">
         {last === undefined || last.id === answered?.id ? '' : egressWords(t, last)}
       </div>
+      {read.data?.observes === true ? (
+        <p className="shrink-0 bg-surface px-4 pt-2 md:px-6">
+          <span className="mx-auto flex max-w-3xl items-start gap-2 text-xs text-ink-muted">
+            <Globe aria-hidden className="mt-0.5 size-3.5 shrink-0 text-warn" />
+            {t('egress.observed')}
+          </span>
+        </p>
+      ) : null}
       {read.data === undefined && read.error !== null ? (
         <div className="shrink-0 bg-surface px-4 pt-3 md:px-6">
           <Notice

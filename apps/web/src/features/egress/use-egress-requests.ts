@@ -10,6 +10,8 @@ const READ_EVERY_MS = 1_000;
 
 interface ReadRequests {
   readonly requests: readonly EgressRequest[];
+  /** Every host is let through for now; `false` too where an older server says nothing of it. */
+  readonly observes: boolean;
   /** Every event of the log up to here was there when the server was asked. */
   readonly upTo: number;
 }
@@ -19,8 +21,8 @@ const requestsOf = ({ orgId, conversation, store }: ConversationScope) =>
     queryKey: ['egress-requests', orgId, conversation.id],
     queryFn: async ({ signal }): Promise<ReadRequests> => {
       const upTo = store.view.get().lastSeq;
-      const { data } = await api.listEgressRequests({ org: orgId, conversation: conversation.id, signal });
-      return { requests: data, upTo };
+      const { data, unknown } = await api.listEgressRequests({ org: orgId, conversation: conversation.id, signal });
+      return { requests: data, observes: unknown === 'observe', upTo };
     },
     refetchOnWindowFocus: false,
   });

@@ -29,6 +29,7 @@ interface OrgSettingChoiceProps<K extends Setting> {
   readonly loads: string;
   readonly what: string;
   readonly saved: string;
+  readonly onSaved?: () => void;
   /** Shown before a choice is saved. */
   readonly before?: (chosen: OrgSettings[K]) => ReactNode;
 }
@@ -57,6 +58,7 @@ function ChoiceForm<K extends Setting>({
   choices,
   what,
   saved,
+  onSaved,
   before,
 }: OrgSettingChoiceProps<K> & {
   readonly settings: OrgSettings;
@@ -75,6 +77,7 @@ function ChoiceForm<K extends Setting>({
     onDone: (answer) => {
       toast(saved);
       queries.setQueryData(['org-settings', org.id], answer);
+      onSaved?.();
     },
   });
   const { chosen } = form.values;

@@ -22,6 +22,8 @@ export const egress = {
   youCanViewThisConversation: 'You can view this conversation. Ask a member of {name} to answer.',
   anotherUserMustAllow: 'Ask another member of {name} to allow the host. You can refuse it.',
   answeredBefore: 'It was answered before you.',
+  observed:
+    'Network access is observed: this sandbox can reach any host on the internet for now, and each host is recorded.',
   requestsNotLoaded: 'Network requests could not be loaded',
   dismiss: 'Dismiss',
   allowedOnce: '{host} was allowed once by {name}',

@@ -338,6 +338,15 @@ export interface Tables {
     readonly granted: string[];
     readonly key_days: number | null;
   };
+  'app.egress_observed': {
+    readonly org_id: string;
+    readonly host: string;
+    readonly port: number;
+    readonly conversation_id: string;
+    readonly connections: number;
+    readonly first_at: Date;
+    readonly last_at: Date;
+  };
   'app.egress_request': {
     readonly org_id: string;
     readonly id: string;

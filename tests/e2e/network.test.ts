@@ -246,7 +246,10 @@ describeUnless(
     await clean('desk-network-request');
     await page.keyboard.press('Escape');
     await answers.waitFor({ state: 'detached' });
+    const focused = (): Promise<boolean> => row.evaluate((element) => element.contains(document.activeElement));
+    await until('the row has the focus again', focused);
     await page.keyboard.press('Enter');
+    await answers.waitFor();
     await page.keyboard.press('Tab');
     await page.keyboard.press('Enter');
     await row.getByText('The sandbox asks for second.example.com:443').waitFor();

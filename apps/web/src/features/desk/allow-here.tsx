@@ -2,7 +2,7 @@
 import type { AnswerEgressRequest } from '@slipway/contracts/sandboxes';
 import { Badge } from '@slipway/ui';
 import { useTranslations } from 'next-intl';
-import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
+import { type KeyboardEvent, useLayoutEffect, useRef, useState } from 'react';
 import { api, newId } from '../../api/client.ts';
 import { AskedHost } from '../egress/asked-host.tsx';
 import { EgressChoices } from '../egress/egress-choices.tsx';
@@ -33,7 +33,8 @@ export function AllowHere({ line, onClose }: { line: DeskLine; onClose: () => vo
       });
     },
   );
-  useEffect(() => group.current?.focus(), []);
+  // Before the next key, however soon it is pressed.
+  useLayoutEffect(() => group.current?.focus(), []);
   if (egress == null) return null;
   const host = hostText(egress);
   // The row leaves with the next word of the server.

@@ -3,7 +3,7 @@ import { MAX_PROMPT_LENGTH } from '@slipway/contracts/conversations';
 import { Button, Checkbox, ScrollBox, Textarea } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';
-import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+import { type KeyboardEvent, useId, useLayoutEffect, useRef, useState } from 'react';
 import { toast } from 'sonner';
 import { api, newId } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
@@ -60,7 +60,7 @@ export function ApproveHere({ line, onClose }: { line: DeskLine; onClose: () => 
     if (failed !== undefined) throw failed.reason;
   });
   const busy = answer.isPending || answer.isSuccess;
-  useEffect(() => first.current?.focus(), []);
+  useLayoutEffect(() => first.current?.focus(), []);
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Escape') onClose();
     else if (isSendKey(event) && !busy) answer.mutate(true);
@@ -178,7 +178,7 @@ export function ReplyHere({ line, onClose }: { line: DeskLine; onClose: () => vo
   );
   const busy = send.isPending || send.isSuccess;
   const isReady = text.trim() !== '' && text.length <= MAX_PROMPT_LENGTH && !busy;
-  useEffect(() => box.current?.focus(), []);
+  useLayoutEffect(() => box.current?.focus(), []);
   const go = () => isReady && send.mutate({ id: newId(), text });
   return (
     <div className="flex basis-full flex-col gap-2">

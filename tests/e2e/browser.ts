@@ -80,8 +80,16 @@ export async function seriousViolations(page: Page, only: 'colours' | false = fa
   return (await violations(page, only)).filter(({ impact }) => impact === 'serious' || impact === 'critical');
 }
 
-/** What axe finds on the page, of every impact; `colours` asks only what another theme can change. */
+/**
+ * What axe finds on the page, of every impact; `colours` asks only what another theme can change. What it finds is
+ * looked for once more: elements that a page takes out while axe reads it count as hidden.
+ */
 export async function violations(page: Page, only: 'colours' | false = false): Promise<Violation[]> {
+  const found = await axeViolations(page, only);
+  return found.length === 0 ? found : axeViolations(page, only);
+}
+
+async function axeViolations(page: Page, only: 'colours' | false): Promise<Violation[]> {
   // Evaluated from outside: the page's own policy forbids scripts that are not its own.
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(AXE);
   const asked = { resultTypes: ['violations'], ...(only === 'colours' && { runOnly: COLOURS }) };

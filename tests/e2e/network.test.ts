@@ -239,14 +239,18 @@ describeUnless(
     const row = page.getByRole('region', { name: 'Needs you' }).getByRole('listitem');
     await row.getByText('The sandbox asks for desk.example.com:443 and one more host').waitFor();
     await row.getByText('Network request', { exact: true }).waitFor();
-    await page.keyboard.press('j');
+    const focused = (): Promise<boolean> => row.evaluate((element) => element.contains(document.activeElement));
+    // A row may be seen before the page takes keys.
+    await until('the row has the focus', async () => {
+      if (!(await focused())) await page.keyboard.press('j');
+      return focused();
+    });
     await page.keyboard.press('a');
     const answers = row.getByRole('group', { name: 'Answer for desk.example.com:443' });
     await answers.waitFor();
     await clean('desk-network-request');
     await page.keyboard.press('Escape');
     await answers.waitFor({ state: 'detached' });
-    const focused = (): Promise<boolean> => row.evaluate((element) => element.contains(document.activeElement));
     await until('the row has the focus again', focused);
     await page.keyboard.press('Enter');
     await answers.waitFor();

@@ -5,18 +5,19 @@ import { useTranslations } from 'next-intl';
 import { useCommand } from '../commands/command-context.tsx';
 import { Failed } from '../frame/failed.tsx';
 import { useSession } from '../session/me.ts';
-import { useReview, useReviewVerbs } from './use-review.ts';
+import { useIsWriting, useReview, useReviewVerbs } from './use-review.ts';
 
 /** Sends the user's own comments that wait, as one message. */
 export function SendReview() {
   const t = useTranslations();
   const { org, me } = useSession();
   const { send } = useReviewVerbs();
+  const isWriting = useIsWriting();
   const threads = useReview().data?.threads ?? [];
   const count = threads
     .flatMap(({ comments }) => comments)
     .filter(({ author, messageId }) => author.id === me.id && messageId === null).length;
-  const may = org.permissions.includes('conversation:write') && count > 0 && !send.isPending;
+  const may = org.permissions.includes('conversation:write') && count > 0 && !send.isPending && !isWriting;
   useCommand('review.send', may ? () => send.mutate() : null);
   if (!org.permissions.includes('conversation:write')) return null;
   return (

@@ -3,6 +3,7 @@ import type { CreateReviewThread, Review, ReviewThread, SentReview } from '@slip
 import {
   type UseMutationResult,
   type UseQueryResult,
+  useIsMutating,
   useMutation,
   useQuery,
   useQueryClient,
@@ -30,6 +31,15 @@ export function useViewed(): ReadonlyMap<string, string> {
 
 /** Of the requests that save a comment. */
 const writingKey = (orgId: string, conversation: string) => ['review-write', orgId, conversation] as const;
+
+/**
+ * Whether a comment is being saved. A read of the review may have it before the answer has closed its box, which takes
+ * the keys until then.
+ */
+export function useIsWriting(): boolean {
+  const { orgId, conversation } = useConversation();
+  return useIsMutating({ mutationKey: writingKey(orgId, conversation.id) }) > 0;
+}
 
 /** Has the review read again when the log has grown by something that may answer it. Used once a page. */
 export function useFreshReview(): void {

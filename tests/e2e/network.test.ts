@@ -357,18 +357,22 @@ describeUnless(
     await clean('network-observe-empty');
     await query(
       `INSERT INTO app.egress_observed (org_id, host, port, conversation_id, connections, last_at)
-       VALUES ($1, 'registry.npmjs.org', 443, $2, 41, now()), ($1, 'artifacts.example.com', 8443, $2, 2, now())`,
+       VALUES ($1, 'registry.npmjs.org', 443, $2, 41, now()), ($1, 'artifacts.example.com', 8443, $2, 2, now()),
+              ($1, 'registry.npmjs.org', 80, $2, 1, now())`,
       [org.id, conversation],
     );
     await page.reload();
     const table = page.getByRole('table', { name: 'Observed hosts' });
     const registry = table.getByRole('row').filter({ hasText: 'registry.npmjs.org' });
-    await registry.getByText('41').waitFor();
+    await registry.filter({ hasText: '41' }).waitFor();
+    // Each port is a row of its own.
+    expect(await registry.count()).toBe(2);
     await clean('network-observed');
     await page.setViewportSize({ width: 1440, height: 900 });
-    await registry.getByRole('button', { name: 'Allow registry.npmjs.org' }).click();
+    await registry.getByRole('button', { name: 'Allow registry.npmjs.org', exact: true }).click();
     await page.getByText('Rule for registry.npmjs.org added.').waitFor();
-    await registry.waitFor({ state: 'detached' });
+    // The rule is for both.
+    await until('the host is listed no more', async () => (await registry.count()) === 0);
     await table.getByRole('button', { name: 'Deny artifacts.example.com:8443' }).click();
     await table.waitFor({ state: 'detached' });
     const made = (await rules()).map(({ host, action, reason }) => [host, action, reason]);

@@ -11,9 +11,6 @@ import { QueryPanel } from '../list/query-panel.tsx';
 import { useSession } from '../session/me.ts';
 import { useRules } from './use-rules.ts';
 
-/** Ports of a rule that names none. */
-const OPEN_PORTS: readonly number[] = [80, 443];
-
 /** What sandboxes reached while they were observed, each with a rule to make of it. */
 export function ObservedHosts() {
   const t = useTranslations();
@@ -113,8 +110,8 @@ function RuleButtons({ host }: { host: ObservedHost }) {
   );
 }
 
-/** As a rule names it. */
+/** As a rule names it: without a port it is for 80 and 443. No two of the list are the same. */
 function patternOf({ host, port }: ObservedHost): string {
   const named = host.includes(':') ? `[${host}]` : host;
-  return OPEN_PORTS.includes(port) ? named : `${named}:${port}`;
+  return port === 443 ? named : `${named}:${port}`;
 }

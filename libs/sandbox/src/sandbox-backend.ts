@@ -70,6 +70,11 @@ export interface RemoveOptions {
   /** Also when the workspace cannot be kept: its place is needed, or it was tried for too long. */
   readonly evenUnkept?: boolean;
   /**
+   * A session goes on with what is in it. Without this a sandbox on which no owner was recorded is taken for one that
+   * nobody had when it does not answer.
+   */
+  readonly owned?: boolean;
+  /**
    * Called when the workspace is kept, before the sandbox ends. Not called for one that is lost, or that went before it
    * was asked. `bytes`: what it takes in the store; `null` where there is none, or where it lay there already.
    */

@@ -18,6 +18,7 @@ import {
   unneededWorkspaces,
   withoutSlot,
 } from './reaper.queries.js';
+import { isOwned } from './unkept.queries.js';
 
 /** How long the workspace of a stopped session stays, in case it is started again after all. Seconds. */
 export const STOPPED_SECONDS = 3_600;
@@ -259,8 +260,14 @@ export class Reaper {
     this.suspects = new Map(orphans.map((sandbox) => [sandbox.uid, sandbox.name]));
     for (const orphan of orphans) {
       if (!before.has(orphan.uid)) continue;
-      logger.warn({ sandbox: orphan.name }, 'sandbox without a row removed');
-      await backend.remove(orphan.name, orphan.uid, signal);
+      try {
+        await backend.remove(orphan.name, orphan.uid, signal, { owned: await isOwned(db, orphan.name) });
+        logger.warn({ sandbox: orphan.name }, 'sandbox without a row removed');
+      } catch (err) {
+        if (signal.aborted) throw err;
+        // One that cannot be asked for its workspace keeps nobody else's from being repaired.
+        logger.error({ err, sandbox: orphan.name }, 'sandbox without a row not removed, will retry');
+      }
     }
   }
 }

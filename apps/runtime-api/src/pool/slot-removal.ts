@@ -2,7 +2,7 @@ import { SlipwayError } from '@slipway/errors';
 import { markGone, type Slot, saveUid } from './pool.queries.js';
 import type { PoolContext } from './pool-context.js';
 import { within } from './time-limit.js';
-import { mayGiveUp, noteKept, noteUnkept } from './unkept.queries.js';
+import { isOwned, mayGiveUp, noteKept, noteUnkept } from './unkept.queries.js';
 
 /**
  * Longest removal of one sandbox. Milliseconds; its workspace may have to be stored first. Tried again at the next
@@ -31,10 +31,11 @@ export async function removeSandbox(context: PoolContext, slot: Removable, signa
       { slot_id: slot.slotId, sandbox: slot.podName },
       'sandbox removed without its workspace: not saved in time',
     );
+  const owned = await isOwned(db, slot.podName);
   try {
     const onKept = (bytes: number | null): Promise<void> => noteKept(db, slot.slotId, bytes);
     await within(REMOVE_TIMEOUT_MS, signal, (limit) =>
-      context.backend.remove(slot.podName, slot.podUid, limit, { evenUnkept, onKept }),
+      context.backend.remove(slot.podName, slot.podUid, limit, { evenUnkept, owned, onKept }),
     );
   } catch (error) {
     if (error instanceof SlipwayError && isOfStore(error)) await noteUnkept(db, slot.slotId, error.detail);

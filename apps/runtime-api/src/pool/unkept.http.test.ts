@@ -24,6 +24,7 @@ describe('a workspace that cannot be kept', () => {
   });
   afterEach(async () => {
     api.farm.storeAway = false;
+    api.farm.silent = false;
     await until(
       'nothing is on its way out',
       async () => (await owner.query(`SELECT 1 FROM runtime.slot WHERE state = 'releasing'`)).rowCount === 0,
@@ -70,6 +71,19 @@ describe('a workspace that cannot be kept', () => {
     api.farm.storeAway = false;
     await until('it is kept', async () => (await workspaceOf(session)).state === 'kept');
     expect([api.farm.sandboxes.has(sandbox), await metric('workspaces_not_kept')]).toEqual([false, 0]);
+  });
+
+  it('stays in a silent sandbox on which no owner was recorded, and is kept when that answers', async () => {
+    api.farm.silent = true;
+    const { session, runtime, sandbox } = await used();
+    expect((await api.call('POST', '/pause', { runtime_id: runtime })).body).toMatchObject({
+      status: 'paused',
+      workspace: { state: 'not-kept', detail: expect.stringMatching(/does not answer/) },
+    });
+    expect(api.farm.sandboxes.get(sandbox)?.note).toBeNull();
+    api.farm.silent = false;
+    await until('it is kept', async () => (await workspaceOf(session)).state === 'kept');
+    expect(api.farm.sandboxes.has(sandbox)).toBe(false);
   });
 
   it('is given up after the time for it, and is reported as lost', async () => {

@@ -42,6 +42,21 @@ export async function noteUnkept(db: SqlPool, slotId: string, problem: string): 
 }
 
 /**
+ * Whether a session goes on with what is in the sandbox of this name: it was active, or may have been. Of one that
+ * never was, `release_claim` keeps nothing. What is recorded on the sandbox itself may come later than this.
+ */
+export function isOwned(db: SqlPool, sandbox: string): Promise<boolean> {
+  return asSystem(db, 'slipway_runtime_system', 'removal asks whose workspace it is', async (client) => {
+    const { rows } = await client.query<{ owned: boolean }>({
+      name: 'is_owned',
+      text: 'SELECT EXISTS (SELECT 1 FROM runtime.session WHERE workspace_ref = $1) AS owned',
+      values: [sandbox],
+    });
+    return rows[0]?.owned === true;
+  });
+}
+
+/**
  * Whether the sandbox goes without its workspace: keeping it has failed for too long, or too many fail and this one
  * longest.
  */

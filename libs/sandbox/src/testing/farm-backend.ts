@@ -8,7 +8,7 @@ import type {
   SandboxSpec,
 } from '../sandbox-backend.js';
 import { sandboxRequest } from '../sandbox-request.js';
-import { type FarmedState, type SandboxFarm, STORE_AWAY } from './sandbox-farm.js';
+import { type FarmedState, type SandboxFarm, SILENT, STORE_AWAY } from './sandbox-farm.js';
 
 /** The state of ten thousand sandboxes fits. Bytes. */
 const MAX_STATE_BYTES = 16 * 1024 * 1024;
@@ -53,13 +53,14 @@ export class FarmBackend implements SandboxBackend {
     name: string,
     uid: string,
     signal: AbortSignal,
-    { evenUnkept = false, onKept }: RemoveOptions = {},
+    { evenUnkept = false, owned = false, onKept }: RemoveOptions = {},
   ): Promise<'gone' | 'kept'> {
-    const keep = (await this.call('POST', 'keep', { name, uid }, signal)) as {
-      result: 'kept' | 'unkept' | 'nothing';
+    const keep = (await this.call('POST', 'keep', { name, uid, owned: owned ? 'yes' : 'no' }, signal)) as {
+      result: 'kept' | 'unkept' | 'silent' | 'nothing';
       bytes?: number | null;
     };
     if (keep.result === 'unkept' && !evenUnkept) throw new SlipwayError('sandbox.archive-unavailable', STORE_AWAY);
+    if (keep.result === 'silent' && !evenUnkept) throw new SlipwayError('sandbox.unreachable', SILENT);
     if (keep.result === 'kept') await onKept?.(keep.bytes ?? null);
     return ((await this.call('POST', 'remove', { name, uid }, signal)) as { result: 'gone' | 'kept' }).result;
   }

@@ -5,6 +5,7 @@ import { Latch } from './latch.js';
 
 /** What a farm says whose store is away. */
 export const STORE_AWAY = 'The store of workspaces, bucket missing, answered with 404 (NoSuchBucket).';
+export const SILENT = 'The sandbox does not answer, so its workspace cannot be saved yet.';
 
 interface FarmedSandbox {
   readonly uid: string;
@@ -55,6 +56,8 @@ export class SandboxFarm {
   away = false;
   /** Workspaces of used sandboxes cannot be kept. */
   storeAway = false;
+  /** No sandbox says whose it is, and no owner can be recorded on one. */
+  silent = false;
   /** What the workspace of a used sandbox takes in the store when it is kept. Bytes; `null`: there is no store. */
   workspaceBytes: number | null = null;
   /** Called in the middle of each request to `/backend/`, and of each activation (`init`), before it takes effect. */
@@ -172,6 +175,8 @@ export class SandboxFarm {
       }
       case 'POST keep': {
         if (sandbox === undefined || sandbox.uid !== uid) return { status: 200, body: { result: 'nothing' } };
+        if (this.silent && sandbox.ended === null)
+          return { status: 200, body: { result: body['owned'] === 'yes' ? 'silent' : 'kept' } };
         const bytes = sandbox.latch.claimId === null ? null : this.workspaceBytes;
         return {
           status: 200,
@@ -183,6 +188,7 @@ export class SandboxFarm {
         };
       }
       case 'POST note':
+        if (this.silent) return { status: 503, body: {} };
         if (sandbox?.uid === uid) sandbox.note = body['claimId'] ?? null;
         return { status: 200, body: {} };
       case 'POST observe':

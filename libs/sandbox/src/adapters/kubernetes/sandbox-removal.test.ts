@@ -261,6 +261,24 @@ describe('the removal of a sandbox', () => {
     expect(server.items.size).toBe(1);
   });
 
+  it('takes a sandbox that a session goes on with for one with an owner, also before that is recorded on it', async () => {
+    sandbox.answers = false;
+    await start();
+    let isKept = false;
+    const onKept = async (): Promise<void> => {
+      isKept = true;
+    };
+    const ended = pod({ agent: { terminated: { exitCode: 1 } } });
+    expect(await removal.remove('sb-one', ended, signal, { owned: true, onKept })).toBe('gone');
+    // No blank one in its place: the session is to say that it was lost.
+    expect([isKept, await store.list(signal)]).toEqual([false, []]);
+    const silent = pod();
+    await expect(removal.remove('sb-one', silent, signal, { owned: true })).rejects.toMatchObject({
+      code: 'sandbox.unreachable',
+    });
+    expect([server.items.size, await store.list(signal)]).toEqual([1, []]);
+  });
+
   it('leaves a sandbox of another uid alone, and finds nothing to do where there is none', async () => {
     await start();
     pod();

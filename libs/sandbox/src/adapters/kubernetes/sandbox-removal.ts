@@ -65,12 +65,14 @@ export class SandboxRemoval {
     name: string,
     uid: string,
     signal: AbortSignal,
-    { evenUnkept = false, onKept }: RemoveOptions = {},
+    { evenUnkept = false, owned = false, onKept }: RemoveOptions = {},
   ): Promise<'gone' | 'kept'> {
     const pod = await this.pods.fetch(name, signal);
     if (pod === null) return this.forget(uid, 'gone');
     if (pod.uid !== uid) return this.forget(uid, 'kept');
-    const saved = await this.savedOr(pod, evenUnkept, signal);
+    // A note on the sandbox may come after its removal, or be taken from it.
+    const noted = pod.noted || owned;
+    const saved = await this.savedOr({ ...pod, noted }, evenUnkept, signal);
     if (saved !== 'lost') await onKept?.(saved.bytes);
     return this.forget(uid, await this.delete(pod, signal));
   }

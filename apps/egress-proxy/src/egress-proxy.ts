@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { EgressCredentials } from '@slipway/auth/egress-credential';
@@ -18,6 +19,7 @@ import { Gate } from './gate.js';
 import { serveHttp } from './http-forward.js';
 import { OpenLines } from './lines/open-lines.js';
 import { createEgressMetrics } from './metrics.js';
+import { Tallies } from './tallies/tallies.js';
 import { serveTunnel } from './tunnel.js';
 
 export interface EgressProxy {
@@ -131,7 +133,7 @@ export async function startEgressProxy(
     },
     close: async () => {
       gate.closed = true;
-      control?.close();
+      await control?.close();
       lines.close();
       server.closeAllConnections();
       if (server.listening) await new Promise((closed) => server.close(closed));
@@ -146,6 +148,7 @@ function openControl(config: Config, lines: OpenLines, logger: Logger) {
   if (url === undefined || secret === undefined) return null;
   const client = new ControlClient(url, secret);
   const decisions = new EgressDecisions({ client, holdMs: holdSeconds * 1000, lines, logger });
+  const tallies = new Tallies({ client, lines, source: randomUUID(), logger });
   return {
     hosts: new OrgHosts({
       only: config.EGRESS_ORG_HOSTS,
@@ -153,8 +156,10 @@ function openControl(config: Config, lines: OpenLines, logger: Logger) {
       ports: config.EGRESS_PORTS,
     }),
     decisions,
-    close: () => {
+    tallies,
+    close: async () => {
       decisions.close();
+      await tallies.close();
       client.close();
     },
   };

@@ -17,6 +17,7 @@ import type { EgressDecisions } from './control/egress-decisions.js';
 import type { Line } from './lines/line.js';
 import type { OpenLines } from './lines/open-lines.js';
 import type { EgressMetrics } from './metrics.js';
+import type { Tallies } from './tallies/tallies.js';
 
 /** Longest lookup of a name. Milliseconds. */
 const LOOKUP_MS = 5_000;
@@ -24,7 +25,7 @@ const LOOKUP_MS = 5_000;
 export interface GateOptions extends CallerOptions {
   readonly rules: HostRules;
   /** What organizations may allow beside it, and their decisions; `null`: nothing. */
-  readonly control: { readonly hosts: OrgHosts; readonly decisions: EgressDecisions } | null;
+  readonly control: { readonly hosts: OrgHosts; readonly decisions: EgressDecisions; readonly tallies: Tallies } | null;
   /** The way to hosts for which a conversation has a credential; `null`: there is none. */
   readonly broker: BrokerClient | null;
   readonly seats: SandboxSeats;
@@ -87,6 +88,7 @@ export class Gate {
           : await this.connect(destination, gone);
       const line: Line = { kind, claims, destination, socket, admitted, since, cut: null };
       lines.add(line);
+      this.options.control?.tallies.begun(line);
       if (admitted !== null) this.options.control?.decisions.confirm(line, admitted);
       metrics.open.inc({ kind });
       socket.once('close', () => this.ended(line, release));
@@ -112,6 +114,7 @@ export class Gate {
       if (reason === 'credential' || reason === 'limit') logger.debug(line, 'egress');
       else if (reason === 'failed') logger.error({ ...line, err: error }, 'egress');
       else logger.info(line, 'egress');
+      if (claims !== null && destination !== null) this.countRefused({ claims, destination }, reason);
       throw error;
     }
   }
@@ -174,18 +177,26 @@ export class Gate {
     return reachable;
   }
 
-  private ended({ kind, claims, destination, socket, admitted, since, cut }: Line, release: () => void): void {
-    const { metrics, logger } = this.options;
+  private countRefused(of: Pick<Line, 'claims' | 'destination'>, reason: string): void {
+    const { rules, control } = this.options;
+    control?.tallies.refused(of, reason, rules.problemOf(of.claims, of.destination) === null);
+  }
+
+  private ended(line: Line, release: () => void): void {
+    const { kind, claims, destination, socket, admitted, since, cut } = line;
+    const { metrics, logger, control } = this.options;
+    control?.tallies.carried(line);
     const rule = admitted?.rule ?? null;
     release();
     metrics.open.dec({ kind });
     metrics.bytes.inc({ direction: 'out' }, socket.bytesWritten);
     metrics.bytes.inc({ direction: 'in' }, socket.bytesRead);
     if (cut !== null) metrics.cut.inc({ why: cut });
-    const line = { ...saidOf(claims, destination), kind, verdict: cut === null ? 'ended' : `cut: ${cut}` };
     logger.info(
       {
-        ...line,
+        ...saidOf(claims, destination),
+        kind,
+        verdict: cut === null ? 'ended' : `cut: ${cut}`,
         ...(rule === null ? {} : { rule }),
         bytes_out: socket.bytesWritten,
         bytes_in: socket.bytesRead,

@@ -243,6 +243,11 @@ describe('row-level security', () => {
           `INSERT INTO app.egress_observed (org_id, host, port, conversation_id) VALUES ($2, 'h', 1, $1)`,
           [conversation, org],
         );
+        await owner.query(
+          `WITH source AS (INSERT INTO app.egress_tally_source (org_id, source, seq) VALUES ($2, gen_random_uuid(), 1))
+           INSERT INTO app.egress_tally (org_id, conversation_id, hour, host, port, verdict) VALUES ($2, $1, now(), 'h', 1, 'allowed')`,
+          [conversation, org],
+        );
         await owner.query(`INSERT INTO app.message_draft VALUES ($1, 'usr', 'new-task', NULL, 't', 1)`, [org]);
         await owner.query('INSERT INTO app.analytics_position (org_id, audit_seq) VALUES ($1, 1)', [org]);
         await owner.query(

@@ -1,9 +1,9 @@
 import { InternalClient } from '@slipway/auth/internal-client';
-import { EgressDecision, type EgressQuestion } from '@slipway/contracts/sandboxes';
+import { EgressDecision, type EgressQuestion, type EgressTallyBatch } from '@slipway/contracts/sandboxes';
 
 const MAX_ANSWER_BYTES = 8 * 1024;
 
-/** Asks app-server about connections, and hears of changes. */
+/** Asks app-server about connections, says what they carried, and hears of changes. */
 export class ControlClient extends InternalClient {
   /** @param url of app-server's internal port. @param secret EGRESS_CONTROL_SECRET. */
   constructor(url: string, secret: string) {
@@ -20,5 +20,10 @@ export class ControlClient extends InternalClient {
   async decide(question: EgressQuestion): Promise<EgressDecision> {
     const { answer } = await this.ask('/internal/egress/v1/decide', question);
     return EgressDecision.parse(JSON.parse(answer));
+  }
+
+  /** @throws Error when app-server has not said that the batch is counted; it may be, all the same. */
+  async count(batch: EgressTallyBatch): Promise<void> {
+    await this.ask('/internal/egress/v1/tallies', batch);
   }
 }

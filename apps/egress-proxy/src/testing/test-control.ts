@@ -3,7 +3,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { InternalSignature, SIGNATURE_HEADER } from '@slipway/auth/internal-signature';
-import type { EgressDecision, EgressQuestion } from '@slipway/contracts/sandboxes';
+import type { EgressDecision, EgressQuestion, EgressTallyBatch } from '@slipway/contracts/sandboxes';
 
 export const CONTROL_SECRET = 'control-secret-of-tests-0123456789abcdef';
 
@@ -11,6 +11,10 @@ export const CONTROL_SECRET = 'control-secret-of-tests-0123456789abcdef';
 export class TestControl {
   /** What was asked, in turn. */
   readonly questions: EgressQuestion[] = [];
+  /** Counts that it was sent, in turn; of those that it did not answer too. */
+  readonly batches: EgressTallyBatch[] = [];
+  /** `false`: counts are taken, and the answer is lost. */
+  answersCounts = true;
   /** By host: what differs from a plain yes for what is listed. */
   readonly answers = new Map<string, Partial<EgressDecision>>();
   /** `false`: every question and the stream fail. */
@@ -72,6 +76,11 @@ export class TestControl {
       response.once('close', () => this.streams.delete(response));
       say({});
       return;
+    }
+    if (asked.path.endsWith('/tallies')) {
+      this.batches.push(JSON.parse(asked.body) as EgressTallyBatch);
+      if (!this.answersCounts) return void response.destroy();
+      return void response.writeHead(200, { [SIGNATURE_HEADER]: this.signature.signAnswer(signed, '{}') }).end('{}');
     }
     const question = JSON.parse(asked.body) as EgressQuestion;
     this.questions.push(question);

@@ -36,6 +36,15 @@ export {
   ObservedHostList,
 } from './egress-rules.js';
 export {
+  EGRESS_TALLY_DAYS,
+  EgressTally,
+  EgressTallyBatch,
+  LET_THROUGH,
+  MAX_TALLY_HOSTS,
+  MAX_TALLY_ROWS,
+  OTHER_HOSTS,
+} from './egress-tallies.js';
+export {
   BRIEF_SESSION_PREFIX,
   BRIEF_SESSION_SECONDS,
   FleetSandbox,

@@ -3,7 +3,7 @@ import { InternalSignature, SIGNATURE_HEADER } from '@slipway/auth/internal-sign
 import type { z } from 'zod';
 import type { EgressChanges } from './egress-changes.js';
 
-/** Largest question. Bytes. */
+/** Largest question of a route that names no other bound. Bytes. */
 const MAX_BODY_BYTES = 8 * 1024;
 
 /** How one question is answered; the answer is signed for it. */
@@ -11,6 +11,8 @@ export interface ControlRoute {
   /** @param signed the signature of the question. @returns `null` for a body that is no question of this route. */
   readonly answer: (body: string, signed: string) => Promise<string> | null;
   readonly type: 'application/json' | 'text/plain';
+  /** Largest question. Bytes; absent: 8 KiB. */
+  readonly maxBytes?: number;
 }
 
 export interface ControlPeerOptions {
@@ -29,8 +31,10 @@ export function route<T>(
   schema: z.ZodType<T>,
   type: ControlRoute['type'],
   answer: (question: T, signed: string) => Promise<string>,
+  more: Pick<ControlRoute, 'maxBytes'> = {},
 ): ControlRoute {
   return {
+    ...more,
     type,
     answer: (body, signed) => {
       const question = questionOf(schema, body);
@@ -52,7 +56,9 @@ export class ControlPeer {
     const { method = '', url: path = '' } = request;
     const { prefix, changes, routes } = this.options;
     if (!path.startsWith(prefix)) return false;
-    const body = await bodyOf(request);
+    const name = path.slice(prefix.length);
+    const asked = method === 'POST' && Object.hasOwn(routes, name) ? routes[name] : undefined;
+    const body = await bodyOf(request, asked?.maxBytes ?? MAX_BODY_BYTES);
     if (body === null) {
       response.writeHead(413, { connection: 'close' }).end();
       return true;
@@ -63,13 +69,11 @@ export class ControlPeer {
       response.writeHead(403).end();
       return true;
     }
-    const name = path.slice(prefix.length);
     if (method === 'GET' && name === 'changes') {
       const sign = (text: string): string => this.signature.signAnswer(signed, text);
       if (!changes.add(response, sign)) response.writeHead(503, { 'retry-after': '1' }).end();
       return true;
     }
-    const asked = method === 'POST' && Object.hasOwn(routes, name) ? routes[name] : undefined;
     if (asked === undefined) response.writeHead(404).end();
     else await this.answer(asked, { body, signed }, response);
     return true;
@@ -93,12 +97,12 @@ export class ControlPeer {
   }
 }
 
-async function bodyOf(request: IncomingMessage): Promise<string | null> {
+async function bodyOf(request: IncomingMessage, maxBytes: number): Promise<string | null> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     length += chunk.length;
-    if (length > MAX_BODY_BYTES) return null;
+    if (length > maxBytes) return null;
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();

@@ -4,7 +4,7 @@ import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShut
 import { SecretBox } from '@slipway/auth/secret-box';
 import { CredentialQuestion, ReflectedCredential } from '@slipway/contracts/credentials';
 import { ERRORS } from '@slipway/contracts/errors';
-import { EgressQuestion } from '@slipway/contracts/sandboxes';
+import { EgressQuestion, EgressTallyBatch } from '@slipway/contracts/sandboxes';
 import type { Clock } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
@@ -14,8 +14,11 @@ import { OpenCredentialsService } from '../credentials/open-credentials.service.
 import { ControlPeer, route } from './control-peer.js';
 import { EgressChanges } from './egress-changes.js';
 import { EgressDecisionsService } from './egress-decisions.service.js';
+import { EgressTalliesService } from './egress-tallies.service.js';
 
 const REQUEST_MS = 10_000;
+/** Largest batch of counts, of the most rows with the longest names. Bytes. */
+const MAX_TALLIES_BYTES = 1024 * 1024;
 
 /**
  * Where egress-proxy and credential-broker ask: a port of its own, which no ingress and no sandbox reaches, for
@@ -33,6 +36,7 @@ export class EgressControl implements OnApplicationBootstrap, OnApplicationShutd
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly decisions: EgressDecisionsService,
     private readonly credentials: OpenCredentialsService,
+    private readonly tallies: EgressTalliesService,
   ) {}
 
   /** Where it listens; `null` without a secret. */
@@ -77,6 +81,15 @@ export class EgressControl implements OnApplicationBootstrap, OnApplicationShutd
       routes: {
         decide: route(EgressQuestion, 'application/json', async (question) =>
           JSON.stringify(await this.decisions.decide(question)),
+        ),
+        tallies: route(
+          EgressTallyBatch,
+          'application/json',
+          async (batch) => {
+            await this.tallies.count(batch);
+            return '{}';
+          },
+          { maxBytes: MAX_TALLIES_BYTES },
         ),
       },
     });

@@ -19,7 +19,7 @@ import { countRequests, type EgressPlace, insertRequest, readPlace, tryAgain } f
 import { recordObserved } from './observed-hosts.queries.js';
 import { comparedHost, isOfInternet, namesAbove } from './rule-pattern.js';
 
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+export const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /** Ports of a rule that names none. */
 export const OPEN_PORTS: ReadonlySet<number> = new Set([80, 443]);
 /** How long egress-proxy may go by an answer; a change reaches it before. Milliseconds. */

@@ -5,11 +5,19 @@ import { EgressControl } from './egress-control.js';
 import { EgressDecisionsService } from './egress-decisions.service.js';
 import { EgressRequestsService } from './egress-requests.service.js';
 import { EgressRulesService } from './egress-rules.service.js';
+import { EgressTalliesService } from './egress-tallies.service.js';
 import { ObservedHostsService } from './observed-hosts.service.js';
 
 @Module({
   imports: [CredentialsModule],
   controllers: [EgressController],
-  providers: [EgressControl, EgressDecisionsService, EgressRequestsService, EgressRulesService, ObservedHostsService],
+  providers: [
+    EgressControl,
+    EgressDecisionsService,
+    EgressRequestsService,
+    EgressRulesService,
+    EgressTalliesService,
+    ObservedHostsService,
+  ],
 })
 export class EgressModule {}

@@ -382,6 +382,27 @@ export interface Tables {
     readonly created_by_label: string;
     readonly created_at: Date;
   };
+  'app.egress_tally': {
+    readonly org_id: string;
+    readonly conversation_id: string;
+    readonly hour: Date;
+    readonly host: string;
+    readonly port: number;
+    readonly verdict: string;
+    readonly rule: string;
+    readonly listed: boolean;
+    readonly connections: number;
+    readonly bytes_out: number;
+    readonly bytes_in: number;
+    readonly first_at: Date;
+    readonly last_at: Date;
+  };
+  'app.egress_tally_source': {
+    readonly org_id: string;
+    readonly source: string;
+    readonly seq: number;
+    readonly at: Date;
+  };
   'app.event': {
     readonly conversation_id: string;
     readonly seq: number;

@@ -170,7 +170,7 @@ describe('what sandboxes send', () => {
     const service = new EgressTalliesService(world.app.pool);
     expect(app).toBeDefined();
     const owners = [await world.app.user('P'), await world.app.user('Q')];
-    const sandboxes = [];
+    const sandboxes: Sandbox[] = [];
     for (const owner of owners) for (const _each of [1, 2]) sandboxes.push(await world.sandbox(owner));
     const wire = fc.constantFrom('passes', 'request-lost', 'answer-lost', 'twice', 'late');
     const step = fc.oneof(

@@ -9,14 +9,16 @@ const basic = (text: string): string => `Basic ${Buffer.from(text).toString('bas
 describe('forms of a credential', () => {
   let world: TestBroker;
   let origin: Origin;
+  let answer = 'hello';
   beforeAll(async () => {
     world = await TestBroker.start();
     origin = await world.origin(HOST, (request, response) => {
-      request.resume().once('end', () => response.end('hello'));
+      request.resume().once('end', () => response.end(answer));
     });
   });
   beforeEach(async () => {
     origin.seen.length = 0;
+    answer = 'hello';
   });
   afterAll(() => world?.close());
   const places = (more: object = {}) => [{ host: HOST, port: origin.port, ...more }];
@@ -34,6 +36,20 @@ describe('forms of a credential', () => {
     expect(await world.ask({ host: HOST, headers: { 'x-thing': 'mine' } })).toMatchObject({
       code: 'credential.foreign',
     });
+  });
+
+  it('a workload token is sent as a bearer token, and masked where it comes back', async () => {
+    const identity = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJvcmc6b3JnXzEifQ.c2lnbmF0dXJl';
+    const one = credential({ form: 'workload-token', audience: 'api', places: places() }, { value: '', identity });
+    await world.give(one);
+    expect((await world.ask({ host: HOST })).status).toBe(200);
+    expect(last()?.headers.authorization).toBe(`Bearer ${identity}`);
+    expect(await world.ask({ host: HOST, headers: { authorization: `Bearer ${identity}` } })).toMatchObject({
+      code: 'credential.foreign',
+    });
+    answer = `you are ${identity}`;
+    expect((await world.ask({ host: HOST })).text).toBe(`you are <secret:${one.name}>`);
+    expect(await world.ask({ host: HOST })).toMatchObject({ code: 'credential.resting' });
   });
 
   it('of two at one place the narrower is used, and elsewhere the other', async () => {

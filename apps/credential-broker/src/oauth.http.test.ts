@@ -186,7 +186,7 @@ describe('access tokens of an OAuth client', () => {
       () => now,
     );
     const given = client();
-    const held = (value: string): HeldCredential => ({ ...given, value: Buffer.from(value) });
+    const held = (value: string): HeldCredential => ({ ...given, value: Buffer.from(value), identity: null });
     const [one, other] = [held('one-secret'), held('other-secret')];
     const of = async (each: HeldCredential) => (await tokens.of(LINE.org, { credential: each, used: [each] }))?.value;
     const first = await of(one);

@@ -23,12 +23,13 @@ export class HeldAnswer {
   ) {
     this.until = at + ttlMs;
     this.resting = resting;
-    this.credentials = credentials.map(({ id, name, use, value, reference }) => ({
+    this.credentials = credentials.map(({ id, name, use, value, reference, identity }) => ({
       id,
       name,
       use,
       value: Buffer.from(value),
       reference,
+      identity: identity === null ? null : Buffer.from(identity),
     }));
     this.needles = needlesOf(this.credentials);
   }
@@ -51,7 +52,10 @@ export class HeldAnswer {
 
   private wipe(): void {
     if (!this.forgotten || this.leases > 0) return;
-    for (const { value } of this.credentials) value.fill(0);
+    for (const { value, identity } of this.credentials) {
+      value.fill(0);
+      identity?.fill(0);
+    }
     for (const { bytes } of this.needles) bytes.fill(0);
   }
 }

@@ -112,7 +112,7 @@ export class AccessTokens {
     const asked = askForToken(use, credential, this.upstream).then(({ access_token: value, expires_in: seconds }) => {
       this.counted('issued');
       kept.until = this.now() + lifetimeMs(seconds ?? UNSAID_SECONDS);
-      const needles = needlesOf([{ ...credential, value: Buffer.from(value) }]);
+      const needles = needlesOf([{ ...credential, value: Buffer.from(value), identity: null }]);
       return { key, value, needles };
     });
     const kept: Kept = { org, token: asked, until: Number.POSITIVE_INFINITY, usedAt: this.now() };

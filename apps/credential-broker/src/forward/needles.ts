@@ -12,19 +12,17 @@ export interface Needle {
 }
 
 /**
- * Values as they are, in base64 at each of its three positions (so within Basic too), in a URL, in JSON and in HTML.
- * The longest first.
+ * Values and tokens as they are, in base64 at each of its three positions (so within Basic too), in a URL, in JSON and
+ * in HTML. The longest first.
  */
 export function needlesOf(credentials: readonly HeldCredential[]): Needle[] {
   return credentials
     .flatMap((credential) =>
-      credential.value.length < MIN_BYTES
-        ? []
-        : formsOf(credential.value).map((bytes) => ({
-            bytes,
-            mask: Buffer.from(`<secret:${credential.name}>`),
-            credential,
-          })),
+      [credential.value, credential.identity].flatMap((value) =>
+        value === null || value.length < MIN_BYTES
+          ? []
+          : formsOf(value).map((bytes) => ({ bytes, mask: Buffer.from(`<secret:${credential.name}>`), credential })),
+      ),
     )
     .sort((one, other) => other.bytes.length - one.bytes.length);
 }

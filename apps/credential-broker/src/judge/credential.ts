@@ -10,6 +10,8 @@ export interface HeldCredential {
   readonly value: Buffer;
   /** What the conversation has in its place; `null` but for the form `placeholder`. */
   readonly reference: string | null;
+  /** Of forms that use workload identity: a token of the conversation. Zeroed like the value. */
+  readonly identity: Buffer | null;
 }
 
 /** Where a request is, and what is used there. */

@@ -44,15 +44,16 @@ export function judgeRequest(head: RequestHead, line: BrokerLine, { credentials,
 }
 
 /** Of the forms that are one header. */
-function withHeader(head: RequestHead, { use, value }: HeldCredential): RequestHead {
-  const made = headerOf(use, value);
+function withHeader(head: RequestHead, credential: HeldCredential): RequestHead {
+  const made = headerOf(credential);
   if (made === null) return head;
   const [name] = made;
   return { ...head, headers: [...head.headers.filter(([each]) => each.toLowerCase() !== name.toLowerCase()), made] };
 }
 
-function headerOf(use: HeldCredential['use'], value: Buffer): Header | null {
+function headerOf({ use, value, identity }: HeldCredential): Header | null {
   if (use.form === 'bearer') return ['Authorization', `Bearer ${value.toString('latin1')}`];
+  if (use.form === 'workload-token') return ['Authorization', `Bearer ${identity?.toString('latin1') ?? ''}`];
   if (use.form === 'basic')
     return ['Authorization', `Basic ${Buffer.concat([Buffer.from(`${use.username}:`), value]).toString('base64')}`];
   return use.form === 'header' ? [use.header, `${use.prefix}${value.toString('latin1')}`] : null;

@@ -260,6 +260,7 @@ export function credential(
     use: CredentialUse.parse(use),
     value: `s3cret-value-${count}-Zq+/x`,
     reference: null,
+    identity: null,
     ...more,
   };
 }

@@ -185,6 +185,13 @@ export const MASTER_KEY_COLUMNS: readonly MasterKeyColumn[] = [
     key: [{ name: 'id', type: 'uuid' }],
     context: ([id]) => `mail:${id}`,
   },
+  {
+    database: 'app',
+    table: 'app.identity_key',
+    column: 'sealed',
+    key: [{ name: 'id', type: 'text' }],
+    context: ([id]) => `identity-key:${id}`,
+  },
   { ...RUNTIME_SESSION, column: 'api_key', context: ([org, id]) => `runtime-key:${org}:${id}` },
   { ...RUNTIME_SESSION, column: 'environment', context: ([org, id]) => `runtime-environment:${org}:${id}` },
 ];

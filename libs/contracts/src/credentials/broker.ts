@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { CREDENTIAL_SCOPES, CredentialUse } from './credentials.js';
+import { CREDENTIAL_SCOPES } from './credentials.js';
+import { CredentialUse } from './uses.js';
 
 /** Between egress-proxy, credential-broker and app-server (docs/decisions/0065). */
 
@@ -42,9 +43,12 @@ export const OpenedCredential = z.object({
   scope: z.enum(CREDENTIAL_SCOPES),
   /** Its places at the host alone. */
   use: CredentialUse,
+  /** Empty for a form that keeps none. */
   value: z.string(),
   /** Of the form `placeholder`: the reference that this conversation has in place of the value. */
   reference: z.string().nullable(),
+  /** Of forms that use workload identity: a token of this conversation, for the credential's audience. */
+  identity: z.string().nullable().default(null),
 });
 export type OpenedCredential = z.infer<typeof OpenedCredential>;
 

@@ -10,13 +10,14 @@ export {
   CREDENTIAL_SCOPES,
   CreateCredential,
   Credential,
-  type CredentialForm,
   CredentialPage,
   CredentialScope,
-  CredentialUse,
   ListCredentialsQuery,
   MAX_CREDENTIALS,
   UpdateCredential,
   WithheldSecrets,
 } from './credentials.js';
 export { MAX_PLACE_ENTRIES, MAX_PLACES, PathPattern, PLACE_METHODS, Place, PlaceHost, PushRef } from './places.js';
+export { type CredentialForm, CredentialUse } from './uses.js';
+export { problemOfValue, takesValue } from './values.js';
+export { IDENTITY_PATH, WORKLOAD_TOKEN_SECONDS, WorkloadClaims } from './workload-identity.js';

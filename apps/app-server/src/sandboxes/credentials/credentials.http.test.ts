@@ -112,6 +112,27 @@ describe('brokered credentials', () => {
     });
   });
 
+  it('of a form that keeps no value take none, and change their places without one', async () => {
+    const form = { form: 'workload-token', audience: 'https://api.example.com' };
+    const body = (more: object) => ({ name: name(), use: use('api.example.com', form), ...more });
+    for (const more of [{ value: VALUE }, { fromSecret: 'sec_1' }])
+      expect((await app.http(owner, 'POST', path(), body(more))).status).toBe(400);
+    const { id } = await create({ value: undefined, use: use('api.example.com', form) });
+    expect(await opened(id)).toBe('');
+    expect((await app.http(owner, 'PATCH', path(`/${id}`), { value: VALUE })).status).toBe(400);
+    const moved = await app.http(owner, 'PATCH', path(`/${id}`), { use: use('other.example.com', form) });
+    expect([moved.status, await opened(id)]).toEqual([200, '']);
+    // Back to one that has a value, and it is needed.
+    expect((await app.http(owner, 'PATCH', path(`/${id}`), { use: use() })).status).toBe(400);
+    expect((await app.http(owner, 'PATCH', path(`/${id}`), { use: use(), value: VALUE })).status).toBe(200);
+    expect(await opened(id)).toBe(VALUE);
+    expect((await audit(id)).map(({ detail }) => [detail.form, detail.newValue])).toEqual([
+      ['workload-token', undefined],
+      ['workload-token', false],
+      ['workload-token', true],
+    ]);
+  });
+
   it('open for no other credential, name or places', async () => {
     const { id, use: own } = await create();
     const [place] = own.places;

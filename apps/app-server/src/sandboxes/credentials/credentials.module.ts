@@ -1,9 +1,11 @@
 import { Module } from '@nestjs/common';
+import { WorkloadIdentityModule } from '../identity/workload-identity.module.js';
 import { CredentialsController } from './credentials.controller.js';
 import { CredentialsService } from './credentials.service.js';
 import { OpenCredentialsService } from './open-credentials.service.js';
 
 @Module({
+  imports: [WorkloadIdentityModule],
   controllers: [CredentialsController],
   providers: [CredentialsService, OpenCredentialsService],
   exports: [OpenCredentialsService],

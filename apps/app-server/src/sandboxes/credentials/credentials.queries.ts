@@ -1,4 +1,4 @@
-import type { CredentialForm, CredentialScope, CredentialUse } from '@slipway/contracts/credentials';
+import type { CredentialScope, CredentialUse } from '@slipway/contracts/credentials';
 import type { SecretKind, SecretScope } from '@slipway/contracts/secrets';
 import type { Columns, PoolClient } from '@slipway/db/sql';
 
@@ -8,7 +8,6 @@ export type CredentialRow = Columns<
   | 'id'
   | 'name'
   | 'description'
-  | 'form'
   | 'scope'
   | 'scope_value'
   | 'use'
@@ -20,9 +19,9 @@ export type CredentialRow = Columns<
   | 'updated_by_label'
   | 'updated_at'
   | 'last_used_at',
-  { form: CredentialForm; scope: CredentialScope; use: CredentialUse; state: 'active' | 'resting' }
+  { scope: CredentialScope; use: CredentialUse; state: 'active' | 'resting' }
 >;
-const COLUMNS = `id, name, description, form, scope, scope_value, use, state, created_by, created_by_label, created_at,
+const COLUMNS = `id, name, description, scope, scope_value, use, state, created_by, created_by_label, created_at,
   updated_by, updated_by_label, updated_at, last_used_at`;
 
 export interface By {
@@ -91,16 +90,15 @@ export async function insertCredential(
   made: NewCredential,
 ): Promise<CredentialRow | null> {
   const { rows } = await client.query<CredentialRow>(
-    `INSERT INTO app.credential (org_id, id, name, description, form, scope, scope_value, use, hosts, sealed, key_version, reference_key,
+    `INSERT INTO app.credential (org_id, id, name, description, scope, scope_value, use, hosts, sealed, key_version, reference_key,
        created_by, created_by_label, updated_by, updated_by_label)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $13, $14)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $12, $13)
      ON CONFLICT (org_id, scope, scope_value, name) DO NOTHING RETURNING ${COLUMNS}`,
     [
       orgId,
       made.id,
       made.name,
       made.description,
-      made.use.form,
       made.scope,
       made.scopeValue,
       JSON.stringify(made.use),
@@ -131,14 +129,13 @@ export async function updateCredential(
   { description, use, state, value, by }: CredentialChange,
 ): Promise<CredentialRow> {
   const { rows } = await client.query<CredentialRow>(
-    `UPDATE app.credential SET description = $3, form = $4, use = $5, hosts = $6, state = $7, sealed = coalesce($8, sealed),
-       key_version = coalesce($9, key_version), updated_by = $10, updated_by_label = $11, updated_at = now()
+    `UPDATE app.credential SET description = $3, form = NULL, use = $4, hosts = $5, state = $6, sealed = coalesce($7, sealed),
+       key_version = coalesce($8, key_version), updated_by = $9, updated_by_label = $10, updated_at = now()
      WHERE org_id = $1 AND id = $2 RETURNING ${COLUMNS}`,
     [
       orgId,
       id,
       description,
-      use.form,
       JSON.stringify(use),
       hostsOf(use),
       state,

@@ -8,6 +8,8 @@ import {
   type CredentialPage,
   type ListCredentialsQuery,
   MAX_CREDENTIALS,
+  problemOfValue,
+  takesValue,
   type UpdateCredential,
   type WithheldSecrets,
 } from '@slipway/contracts/credentials';
@@ -83,24 +85,24 @@ export class CredentialsService {
   /**
    * @throws SlipwayError `credential.unavailable`, `credential.place-refused`, `credential.name-taken`,
    * `credential.too-many`; of a secret whose value moves here `resource.not-found`, `permission.denied` without
-   * `secret:write`, `secret.unreadable`, `request.invalid` for one that is not one line.
+   * `secret:write`, `secret.unreadable`, `request.invalid` for one that does not fit the form.
    */
   async create(caller: Principal, body: CreateCredential): Promise<Credential> {
     if (!this.isAvailable)
       throw new SlipwayError('credential.unavailable', 'No process of this installation could use it.');
     assertPlaces(body.use);
-    const { value } = body;
+    const value = takesValue(body.use) ? body.value : '';
     if (value !== undefined) return this.again(() => this.insert(caller, body, value, null));
     // Who moves a secret deletes it.
     if (!caller.permissions.has('secret:write'))
       throw new SlipwayError('permission.denied', 'Moving a secret here needs the permission secret:write.');
     return this.again(async () => {
-      const secret = await this.movedSecret(caller, body.fromSecret ?? '');
+      const secret = await this.movedSecret(caller, body.fromSecret ?? '', body.use);
       return this.insert(caller, body, secret.value, secret);
     });
   }
 
-  /** @throws SlipwayError `resource.not-found`, `credential.place-refused`. */
+  /** @throws SlipwayError `resource.not-found`, `credential.place-refused`, `request.invalid` for another value. */
   update(caller: Principal, id: string, change: UpdateCredential): Promise<Credential> {
     if (change.use !== undefined) assertPlaces(change.use);
     const { orgId } = caller;
@@ -109,7 +111,10 @@ export class CredentialsService {
       if (before === null) throw notFound();
       const use = change.use ?? before.use;
       const context = contextOf({ ...before, use });
-      const sealed = change.value === undefined ? null : await this.envelope.seal(orgId, change.value, context);
+      const value = change.value ?? (change.use !== undefined && !takesValue(use) ? '' : undefined);
+      const wrong = change.value === undefined ? null : problemOfValue(use, change.value);
+      if (wrong !== null) throw invalid('value', wrong);
+      const sealed = value === undefined ? null : await this.envelope.seal(orgId, value, context);
       return inOrg(this.pool, orgId, async (client) => {
         const row = await lockCredential(client, orgId, id);
         if (row === null) throw notFound();
@@ -129,7 +134,7 @@ export class CredentialsService {
           auditOf(this.ids.uuid(), caller, {
             action: 'credential.update',
             target: id,
-            detail: { ...named(row), newValue: sealed !== null },
+            detail: { ...named(row), newValue: change.value !== undefined },
             before: Object.fromEntries(changed.map((field) => [field, row[field]])),
             after: Object.fromEntries(changed.map((field) => [field, after[field]])),
           }),
@@ -199,7 +204,11 @@ export class CredentialsService {
   }
 
   /** Its value is in memory here for as long as the credential is made. */
-  private async movedSecret({ orgId }: Principal, id: string): Promise<MovedSecret & { readonly value: string }> {
+  private async movedSecret(
+    { orgId }: Principal,
+    id: string,
+    use: CreateCredential['use'],
+  ): Promise<MovedSecret & { readonly value: string }> {
     const secret = await inOrg(this.pool, orgId, (client) => findMovedSecret(client, orgId, id));
     if (secret === null) throw notFound();
     const { sealed: bytes, keyVersion } = secret;
@@ -208,12 +217,8 @@ export class CredentialsService {
       .catch((error: unknown) => {
         throw new SlipwayError('secret.unreadable', `The secret ${secret.name} cannot be opened.`, { cause: error });
       });
-    if (/[\r\n]/.test(value)) {
-      const message = 'names a secret of more than one line, which no header can have';
-      throw new SlipwayError('request.invalid', `fromSecret: ${message}`, {
-        fields: [{ path: 'fromSecret', message }],
-      });
-    }
+    const wrong = problemOfValue(use, value);
+    if (wrong !== null) throw invalid('fromSecret', `names a secret whose value does not fit: it ${wrong}`);
     return { ...secret, value };
   }
 
@@ -240,11 +245,15 @@ export class CredentialsService {
   }
 }
 
+function invalid(path: string, message: string): SlipwayError {
+  return new SlipwayError('request.invalid', `${path}: ${message}`, { fields: [{ path, message }] });
+}
+
 function contextOf({ id, name, scope, scope_value, use }: CredentialRow): string {
   return credentialContext({ id, name, scope, scopeValue: scope_value, use });
 }
 
-function named({ name, form, scope, scope_value }: CredentialRow): Record<string, unknown> {
+function named({ name, use: { form }, scope, scope_value }: CredentialRow): Record<string, unknown> {
   return { name, form, scope, scopeValue: scope_value };
 }
 

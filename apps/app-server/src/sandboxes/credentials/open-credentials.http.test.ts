@@ -151,6 +151,37 @@ describe('the internal port', () => {
     await forget();
   });
 
+  it('gives a token of the conversation for the form that keeps no value, and no other conversation’s', async () => {
+    const made = await create({
+      name: 'WORKLOAD',
+      value: undefined,
+      use: { form: 'workload-token', audience: 'https://api.example.com', places: [{ host: HOST }] },
+    });
+    const id = await conversation(ada, { environment: 'staging', repository: 'https://git.example.com/acme/shop.git' });
+    const other = await conversation();
+    const claims = async (of: string) => {
+      const [given] = (await open(of)).credentials;
+      expect(given).toMatchObject({ id: made.id, value: '' });
+      return JSON.parse(Buffer.from(given?.identity?.split('.')[1] ?? '', 'base64url').toString());
+    };
+    expect(await claims(id)).toMatchObject({
+      sub: `org:${ada.orgId}:env:staging:repo:git.example.com/acme/shop`,
+      aud: 'https://api.example.com',
+      conversation_id: id,
+      claim_id: `clm_${id}`,
+      user: ada.userId,
+    });
+    expect(await claims(other)).toMatchObject({ sub: `org:${ada.orgId}:env::repo:`, conversation_id: other });
+    // Places are sealed although there is no value.
+    await app.owner.query(
+      "UPDATE app.credential SET use = jsonb_set(use, '{audience}', '\"elsewhere\"') WHERE id = $1",
+      [made.id],
+    );
+    const question = { claim: 'c', org: ada.orgId, conversation: id, host: HOST, port: 443 };
+    expect((await send(OPEN, question)).response.status).toBe(503);
+    await forget();
+  });
+
   it('notes a use once a claim, before the value is given', async () => {
     const made = await create({ name: 'NOTED' });
     const id = await conversation();

@@ -18,6 +18,13 @@ export interface AskedPlace {
   readonly port: number;
 }
 
+/** Who works, and for what. */
+export interface Conversation {
+  readonly repository: string | null;
+  readonly environment: string | null;
+  readonly user: string;
+}
+
 /**
  * What the organization keeps for a host, of every scope, and for what its conversation works. `null`: there is no such
  * conversation of this organization, or it is deleted.
@@ -25,14 +32,10 @@ export interface AskedPlace {
 export async function credentialsAt(
   client: PoolClient,
   { org, conversation, host, port }: AskedPlace,
-): Promise<{
-  readonly repository: string | null;
-  readonly environment: string | null;
-  readonly credentials: readonly SealedCredential[];
-} | null> {
-  const { rows: found } = await client.query<{ repository: string | null; environment: string | null }>({
+): Promise<(Conversation & { readonly credentials: readonly SealedCredential[] }) | null> {
+  const { rows: found } = await client.query<Conversation>({
     name: 'credential-conversation',
-    text: 'SELECT repository, environment FROM app.conversation WHERE org_id = $1 AND id = $2::uuid AND deleted_at IS NULL',
+    text: 'SELECT repository, environment, created_by AS "user" FROM app.conversation WHERE org_id = $1 AND id = $2::uuid AND deleted_at IS NULL',
     values: [org, conversation],
   });
   const [row] = found;

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
 import { credentialReference } from '@slipway/auth/credential-reference';
 import { credentialContext, Envelope } from '@slipway/auth/envelope';
+import type { Workload } from '@slipway/auth/workload-identity';
 import type {
   CredentialQuestion,
   CredentialUse,
@@ -17,6 +18,7 @@ import { SlipwayError } from '@slipway/errors';
 import { auditOf } from '../../audit/audit-statement.js';
 import { IDS, SQL_POOL } from '../../platform/tokens.js';
 import { comparedHost } from '../egress/rule-pattern.js';
+import { WorkloadIdentityService } from '../identity/workload-identity.service.js';
 import {
   type AskedPlace,
   credentialsAt,
@@ -40,6 +42,7 @@ export class OpenCredentialsService {
     @Inject(SQL_POOL) private readonly pool: SqlPool,
     @Inject(IDS) private readonly ids: Ids,
     private readonly envelope: Envelope,
+    private readonly identity: WorkloadIdentityService,
   ) {}
 
   /**
@@ -53,11 +56,12 @@ export class OpenCredentialsService {
     const at: AskedPlace = { org, conversation, host: comparedHost(question.host), port };
     const found = await inOrg(this.pool, org, (client) => credentialsAt(client, at));
     if (found === null) return given([]);
-    const { environment, repository } = found;
+    const { environment, repository, user } = found;
     const all = credentialsOf(found.credentials, { environment, repository: keyOf(repository) });
     const resting = all.filter(({ state }) => state === 'resting').map(({ name }) => name);
     const active = all.filter(({ state, use }) => state === 'active' && placesAt(use, at).length > 0);
-    const opened = await Promise.all(active.map((each) => this.opened(each, at)));
+    const workload: Workload = { org, conversation, claim, user, environment, repository };
+    const opened = await Promise.all(active.map((each) => this.opened(each, at, workload)));
     if (opened.length === 0) return given([], resting);
     const entries = new Map(opened.map(({ id }) => [id, entryOf(org, claim, id)]));
     const noted = await inOrg(this.pool, org, (client) =>
@@ -87,6 +91,7 @@ export class OpenCredentialsService {
   private async opened(
     { id, name, scope, scopeValue, use, sealed, keyVersion, referenceKey }: SealedCredential,
     { org, conversation, host, port }: AskedPlace,
+    workload: Workload,
   ): Promise<OpenedCredential> {
     const context = credentialContext({ id, name, scope, scopeValue, use });
     const value = await this.envelope.open(org, { bytes: sealed, keyVersion }, context).catch((error: unknown) => {
@@ -97,9 +102,14 @@ export class OpenCredentialsService {
       use.form === 'placeholder'
         ? credentialReference({ name, shape: use.shape, key: referenceKey, conversation })
         : null;
-    return { id, name, scope, use: { ...use, places }, value, reference };
+    const audience = audienceOf(use);
+    const identity = audience === null ? null : await this.identity.tokenFor(workload, audience);
+    return { id, name, scope, use: { ...use, places }, value, reference, identity };
   }
 }
+
+/** Of the token of workload identity that a form uses; `null`: it uses none. */
+const audienceOf = (use: CredentialUse): string | null => (use.form === 'workload-token' ? use.audience : null);
 
 const placesAt = ({ places }: CredentialUse, at: Pick<AskedPlace, 'host' | 'port'>): Place[] =>
   places.filter(({ host, port }) => host === at.host && port === at.port);

@@ -12,6 +12,7 @@ import { useSession } from '../session/me.ts';
 import {
   type CredentialValues,
   createRequest,
+  keepsValue,
   needsValue,
   newValues,
   updateRequest,
@@ -73,7 +74,7 @@ function NewCredential({ onClose, onDone }: Given) {
   return (
     <form {...form.props} className="flex flex-col gap-4 p-4">
       <PresetField form={form} />
-      <ValueSource form={form} />
+      {keepsValue(values.use) ? <ValueSource form={form} /> : null}
       <Field
         label={t('common.name')}
         hint={t(isVariable ? 'adminCredentials.nameIsVariable' : 'adminCredentials.nameHint')}
@@ -119,7 +120,7 @@ function EditCredential({ credential, onClose, onDone }: Given & { credential: C
           {t('adminCredentials.valueIsNeededBecause')}
         </Notice>
       ) : null}
-      <ValueField form={form} isOptional={!isNeeded} />
+      {keepsValue(form.values.use) ? <ValueField form={form} isOptional={!isNeeded} /> : null}
       <DescriptionField form={form} />
       <Ending form={form} onClose={onClose} label={t('common.save')} />
     </form>

@@ -60,6 +60,7 @@ describe('the fields of a credential', () => {
       clientAuth: 'body',
       places: [{ host: 'a.example.com' }],
     },
+    { form: 'workload-token', audience: 'https://api.example.com', places: [{ host: 'a.example.com' }] },
     { form: 'aws-sigv4', accessKeyId: 'AKIA1', places: [{ host: 'a.example.com', methods: ['POST', 'PATCH'] }] },
     { form: 'placeholder', shape: 'sk-', places: [{ host: 'a.example.com', foreign: 'allow', paths: ['/v1/**'] }] },
   ];
@@ -106,6 +107,7 @@ describe('a preset', () => {
     const filled = {
       ...use,
       accessKeyId: use.accessKeyId || 'AKIA1',
+      audience: use.audience || 'https://api.example.com',
       places: use.places.map((place) => ({ ...place, host: place.host || 'index.example.com' })),
     };
     expect(CreateCredential.parse(createRequest({ ...values, use: filled })).name).toBe(values.name);

@@ -134,12 +134,17 @@ export function requestedUse(values: UseValues): unknown {
         clientAuth: values.clientAuth,
         places,
       };
+    case 'workload-token':
+      return { form, audience: values.audience.trim(), places };
     case 'aws-sigv4':
       return { form, accessKeyId: accessKeyId.trim(), places };
     default:
       return { form, shape: shape.trim(), places };
   }
 }
+
+/** Whether there is a value to type. */
+export const keepsValue = ({ form }: UseValues): boolean => form !== 'workload-token';
 
 /** `POST …/credentials`; `CreateCredential` decides whether it may be sent. */
 export function createRequest(values: CredentialValues): unknown {
@@ -150,20 +155,23 @@ export function createRequest(values: CredentialValues): unknown {
     scope,
     ...(scope === 'org' ? {} : { scopeValue: scopeValue.trim() }),
     use: requestedUse(use),
-    ...(source === 'secret' ? { fromSecret } : { value }),
+    ...(!keepsValue(use) ? {} : source === 'secret' ? { fromSecret } : { value }),
   };
 }
 
-/** Whether the value no longer opens once this is saved. */
+/** Whether the value no longer opens once this is saved, or was not needed before. */
 export const needsValue = (credential: Credential, use: UseValues): boolean =>
+  keepsValue(use) && isOther(credential, use);
+
+const isOther = (credential: Credential, use: UseValues): boolean =>
   JSON.stringify(requestedUse(use)) !== JSON.stringify(requestedUse(valuesOf(credential, '').use));
 
 /** `PATCH …/credentials/{credential}`: only what is another one. */
 export function updateRequest(credential: Credential, { description, value, use }: CredentialValues): unknown {
   return {
     ...(description.trim() === credential.description ? {} : { description }),
-    ...(needsValue(credential, use) ? { use: requestedUse(use) } : {}),
-    ...(value === '' ? {} : { value }),
+    ...(isOther(credential, use) ? { use: requestedUse(use) } : {}),
+    ...(value === '' || !keepsValue(use) ? {} : { value }),
   };
 }
 

@@ -40,6 +40,11 @@ export const PRESETS = {
     name: 'AWS_SECRET_ACCESS_KEY',
     use: (id) => newUse([newPlace(id, { host: 's3.us-east-1.amazonaws.com' })], { form: 'aws-sigv4' }),
   },
+  workload: {
+    label: 'adminCredentials.presetWorkload',
+    name: 'WORKLOAD_TOKEN',
+    use: (id) => newUse([newPlace(id)], { form: 'workload-token' }),
+  },
 } as const satisfies Record<string, Preset>;
 
 export type PresetId = keyof typeof PRESETS;

@@ -44,8 +44,20 @@ const TEXTS_OF: Record<CredentialForm, readonly TextName[]> = {
   basic: ['username'],
   header: ['header', 'prefix'],
   'oauth-client-credentials': ['tokenUrl', 'clientId', 'scope', 'audience'],
+  'workload-token': ['audience'],
   'aws-sigv4': ['accessKeyId'],
   placeholder: ['shape'],
+};
+
+/** Where one form means something of its own. */
+const WORDS_OF: Partial<Record<CredentialForm, Partial<Record<TextName, TextWords>>>> = {
+  'workload-token': {
+    audience: {
+      label: 'adminCredentials.audience',
+      hint: 'adminCredentials.tokenAudienceHint',
+      placeholder: 'adminCredentials.httpsApiExampleCom',
+    },
+  },
 };
 
 const CLIENT_AUTH: readonly Option[] = [
@@ -73,7 +85,7 @@ export function UseFields({ form }: { form: Form<CredentialValues> }) {
       {TEXTS_OF[use.form].length === 0 ? null : (
         <div className="grid gap-4 sm:grid-cols-2">
           {TEXTS_OF[use.form].map((name) => {
-            const { label, hint, placeholder } = TEXTS[name];
+            const { label, hint, placeholder } = WORDS_OF[use.form]?.[name] ?? TEXTS[name];
             return (
               <Field
                 key={name}

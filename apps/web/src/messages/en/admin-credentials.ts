@@ -19,6 +19,7 @@ export const adminCredentials = {
   header: 'Header',
   headerNamed: 'Header <code>{header}</code>',
   oauth: 'OAuth client',
+  workload: 'Workload token',
   awsSigv4: 'AWS signature',
   placeholder: 'Placeholder',
   bearerMeans: 'Sent as “Authorization: Bearer …”.',
@@ -26,6 +27,8 @@ export const adminCredentials = {
   headerMeans: 'Sent in a header of the name that you choose.',
   oauthMeans:
     'The value is the client secret. Slipway gets an access token with it (client credentials) and sends that as “Authorization: Bearer …”.',
+  workloadMeans:
+    'Nothing is stored. Slipway signs a token that names the conversation’s organization, environment and repository, and sends it as “Authorization: Bearer …” to hosts that trust this installation.',
   awsSigv4Means: 'The value is the secret access key. Signed requests are signed again with it.',
   placeholderMeans:
     'For programs that insist on a value. They find a reference in the variable of the credential’s name. The value takes its place on the way.',
@@ -95,6 +98,7 @@ export const adminCredentials = {
   presetPypi: 'PyPI index',
   presetOpenai: 'OpenAI-compatible API',
   presetAws: 'AWS',
+  presetWorkload: 'Workload identity',
   name: 'GITHUB_TOKEN',
   nameHint: 'Letters, digits and _. Agents and the audit log name the credential by it.',
   nameIsVariable: 'The variable in which commands find the reference.',
@@ -117,6 +121,8 @@ export const adminCredentials = {
   scopesHint: 'With spaces between them. Leave empty for those that the server gives by itself.',
   audience: 'Audience',
   audienceHint: 'Only if the server asks for it.',
+  tokenAudienceHint: 'The aud of the token: what the host checks that it is meant.',
+  httpsApiExampleCom: 'https://api.example.com',
   clientAuth: 'Client authentication',
   clientAuthBasic: 'In the header Authorization',
   clientAuthBody: 'In the body of the request',

@@ -288,7 +288,8 @@ export interface Tables {
     readonly org_id: string;
     readonly name: string;
     readonly description: string;
-    readonly form: string;
+    /** Of before 0.2.0; `use` says it. */
+    readonly form: string | null;
     /** `org`, `environment` or `repository`. */
     readonly scope: string;
     readonly scope_value: string;
@@ -449,6 +450,14 @@ export interface Tables {
     /** Null while the first request runs. */
     readonly status: number | null;
     readonly response: unknown;
+    readonly created_at: Date;
+  };
+  'app.identity_key': {
+    /** Thumbprint of the public key: `kid`. */
+    readonly id: string;
+    readonly public_key: unknown;
+    readonly sealed: Buffer;
+    readonly signs_from: Date;
     readonly created_at: Date;
   };
   'app.inbox_message': {

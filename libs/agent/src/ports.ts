@@ -61,7 +61,13 @@ export interface OutputWatch {
 export interface ToolPort {
   execute(
     action: SandboxAction,
-    context: { readonly signal: AbortSignal; readonly traceparent: string; readonly watch?: OutputWatch },
+    context: {
+      readonly signal: AbortSignal;
+      readonly traceparent: string;
+      readonly watch?: OutputWatch;
+      /** Of its event: the sandbox's way out names it where a program asks for a host. */
+      readonly actionId?: string;
+    },
   ): Promise<SandboxObservation>;
 }
 

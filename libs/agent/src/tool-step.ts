@@ -237,6 +237,7 @@ async function answerTo(
         ? await ports.tools.execute(action as SandboxAction, {
             signal,
             traceparent: ports.traceparent(),
+            actionId: event.id,
             ...(printed !== undefined && action.kind === 'TerminalAction' ? { watch: printed } : {}),
           })
         : await tool.observe(action, { events: ports.log.events, event, ports, settings, signal });

@@ -17,10 +17,11 @@ export function actionRoutes(handlers: ActionHandlers, outputs: CallOutputs): Ro
   return {
     'GET /unavailable-tools': async () => ({ unavailable: missingOf(executions) }),
     'POST /execute_action': async ({ request, signal }) => {
-      const { action, call } = await jsonBody(request, ExecuteActionRequest);
-      if (call === undefined) return { observation: await executeAction(executions, action, signal) };
+      const { action, call, actionId } = await jsonBody(request, ExecuteActionRequest);
+      if (call === undefined) return { observation: await executeAction(executions, action, signal, { actionId }) };
       try {
-        return { observation: await executeAction(executions, action, signal, outputs.open(call)) };
+        const output = outputs.open(call);
+        return { observation: await executeAction(executions, action, signal, { output, actionId }) };
       } finally {
         outputs.close(call);
       }

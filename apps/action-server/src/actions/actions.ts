@@ -6,7 +6,7 @@ import type { BrowserView } from '../browser-view/browser-view.js';
 import type { FileEditor } from '../editor/file-editor.js';
 import type { IPython } from '../ipython/ipython.js';
 import type { Search } from '../search/search.js';
-import type { CallOutput } from '../terminal/call-output.js';
+import type { Call } from '../terminal/call-output.js';
 import type { ShellEnvironment } from '../terminal/shell-environment.js';
 import type { Terminals } from '../terminal/terminals.js';
 import type { Executions, SandboxActionKind, SandboxActionOf } from './execution.js';
@@ -28,11 +28,11 @@ export interface ActionHandlers {
 export function executionsOf(handlers: ActionHandlers): Executions {
   const { terminal, editor, patcher, ipython, search } = handlers;
   return {
-    TerminalAction: { execute: (action, signal, output) => terminal.execute(action, signal, output) },
+    TerminalAction: { execute: (action, signal, call) => terminal.execute(action, signal, call) },
     FileEditorAction: { execute: (action) => editor.execute(action) },
     ApplyPatchAction: { execute: (action) => patcher.execute(action) },
     IPythonRunCellAction: {
-      execute: (action, signal) => ipython.execute(action, signal),
+      execute: (action, signal, { actionId }) => ipython.execute(action, signal, actionId),
       missing: () => ipython.missing,
     },
     GlobAction: { execute: (action, signal) => search.glob(action, signal), missing: () => search.missing },
@@ -43,25 +43,24 @@ export function executionsOf(handlers: ActionHandlers): Executions {
 }
 
 /**
- * Runs one action; `output` is given what a command prints meanwhile. Aborting ends what it started. Rejects with a
- * SlipwayError whose detail is for the model.
+ * Runs one action. Aborting ends what it started. Rejects with a SlipwayError whose detail is for the model.
  */
 export function executeAction(
   executions: Executions,
   action: SandboxAction,
   signal: AbortSignal,
-  output?: CallOutput,
+  call: Call = {},
 ): Promise<SandboxObservation> {
-  return execute(executions, action.kind, action, { signal, output });
+  return execute(executions, action.kind, action, { signal, call });
 }
 
 function execute<K extends SandboxActionKind>(
   executions: Executions,
   kind: K,
   action: SandboxActionOf<K>,
-  { signal, output }: { readonly signal: AbortSignal; readonly output: CallOutput | undefined },
+  { signal, call }: { readonly signal: AbortSignal; readonly call: Call },
 ): Promise<SandboxObservation> {
-  return executions[kind].execute(action, signal, output);
+  return executions[kind].execute(action, signal, call);
 }
 
 /** Which kinds of action cannot be done in this image, each with the sentence that says so. */

@@ -1,5 +1,5 @@
 import type { SandboxAction, SandboxObservation } from '@slipway/contracts/actions';
-import type { CallOutput } from '../terminal/call-output.js';
+import type { Call } from '../terminal/call-output.js';
 
 export type SandboxActionKind = SandboxAction['kind'];
 type ActionsByKind = { [K in SandboxActionKind]: Extract<SandboxAction, { kind: K }> };
@@ -11,8 +11,7 @@ export interface Execution<K extends SandboxActionKind> {
   readonly execute: (
     action: SandboxActionOf<K>,
     signal: AbortSignal,
-    /** Given what a command prints meanwhile. */
-    output: CallOutput | undefined,
+    call: Call,
   ) => Promise<SandboxObservation>;
   /** Why it cannot be done in this image, for the model; `null` when it can. Absent: it always can. */
   readonly missing?: () => string | null;

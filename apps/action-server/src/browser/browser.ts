@@ -222,7 +222,7 @@ export class Browser {
     const refused = (because: string): void => this.notes.add(because);
     const own = new Set<number>();
     const sites = await BrowserProxy.start({
-      variables: () => this.options.environment.variables(),
+      variables: () => this.options.environment.variables('browser'),
       refusedPorts: () => new Set([...this.options.refusedPorts(), ...own]),
       refused,
     });

@@ -42,7 +42,7 @@ export class CommandRunner {
       throw new SlipwayError('file.not-found', `There is no directory ${cwd}.`);
     signal.throwIfAborted();
     const started = performance.now();
-    const child = startBash(request.command, cwd, { ...this.environment.variables(), ...request.env });
+    const child = startBash(request.command, cwd, { ...this.environment.variables('script'), ...request.env });
     const stdout = new OutputTail();
     const stderr = new OutputTail();
     const streams = [

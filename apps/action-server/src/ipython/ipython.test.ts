@@ -116,6 +116,21 @@ describeUnless('missing' in python ? python.missing : false)('a cell of Python',
     expect(await said('"ACTION_SERVER_TOKEN" in os.environ')).toBe('False');
   });
 
+  it('names its action in the proxy’s address, unless a cell before it chose another proxy', async () => {
+    const proxy = 'http://sandbox:secret@egress.example:3128';
+    environment.configure({ HTTP_PROXY: proxy, HTTPS_PROXY: proxy });
+    const named = async (code: string, actionId: string): Promise<string> => {
+      const action = IPythonRunCellAction.parse({ kind: 'IPythonRunCellAction', code, include_extra: false });
+      return textOf(await ipython.execute(action, new AbortController().signal, actionId));
+    };
+    const both = "import os; print(os.environ['HTTP_PROXY'], os.environ['HTTPS_PROXY'])";
+    expect(await named(both, 'one')).toBe('http://sandbox.one:secret@egress.example:3128 '.repeat(2).trim());
+    await named("os.environ['HTTP_PROXY'] = 'http://mine.example:1'", 'two');
+    expect(await named(both, 'three')).toBe('http://mine.example:1 http://sandbox.three:secret@egress.example:3128');
+    environment.configure({});
+    expect(await named("print('HTTPS_PROXY' in os.environ, '_w' in globals())", 'four')).toBe('False False');
+  });
+
   it('is interrupted at its timeout, with what it printed, and keeps the kernel', async () => {
     const late = await run('import time\nprint("early", flush=True)\ntime.sleep(600)', { timeout: 1 });
     expect([late.is_error, late.timeout]).toEqual([true, true]);

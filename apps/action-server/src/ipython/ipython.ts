@@ -2,6 +2,7 @@ import type { IPythonRunCellAction, IPythonRunCellObservation } from '@slipway/c
 import type { ObservationContent } from '@slipway/contracts/events';
 import { SlipwayError } from '@slipway/errors';
 import { OneAtATime } from '../editor/one-at-a-time.js';
+import { isOnlyAsker } from '../terminal/egress-asker.js';
 import type { OutputAllowance } from '../terminal/output-allowance.js';
 import { pythonIn } from '../terminal/python-path.js';
 import type { ShellEnvironment } from '../terminal/shell-environment.js';
@@ -47,11 +48,12 @@ export class IPython {
     return this.#python() === null ? NO_KERNEL : null;
   }
 
-  execute(action: IPythonRunCellAction, signal: AbortSignal): Promise<IPythonRunCellObservation> {
+  /** @param actionId names the action at egress-proxy. */
+  execute(action: IPythonRunCellAction, signal: AbortSignal, actionId?: string): Promise<IPythonRunCellObservation> {
     return this.#turns.run(async () => {
       signal.throwIfAborted();
       try {
-        return await this.#execute(action, signal);
+        return await this.#execute(action, signal, actionId);
       } catch (error) {
         if (signal.aborted || !(error instanceof SlipwayError)) throw error;
         return {
@@ -68,7 +70,11 @@ export class IPython {
     this.#kernel = undefined;
   }
 
-  async #execute(action: IPythonRunCellAction, signal: AbortSignal): Promise<IPythonRunCellObservation> {
+  async #execute(
+    action: IPythonRunCellAction,
+    signal: AbortSignal,
+    actionId: string | undefined,
+  ): Promise<IPythonRunCellObservation> {
     if (action.code.includes('\0'))
       throw new SlipwayError(
         'request.invalid',
@@ -77,7 +83,7 @@ export class IPython {
     if (action.reset) this.close();
     const python = this.#python();
     if (python === null) throw new SlipwayError('sandbox.tool-unavailable', NO_KERNEL);
-    const kernel = await this.#ready(python, signal);
+    const kernel = await this.#ready(python, actionId, signal);
     this.#cells += 1;
     const output = new CellOutput(this.options.outputDirectory, `${Date.now()}-${this.#cells}`);
     const lost = this.#lost;
@@ -112,8 +118,8 @@ export class IPython {
   }
 
   /** A kernel with the environment that every shell has now. */
-  async #ready(python: string, signal: AbortSignal): Promise<Kernel> {
-    const env = this.options.environment.variables();
+  async #ready(python: string, actionId: string | undefined, signal: AbortSignal): Promise<Kernel> {
+    const env = this.options.environment.variables(actionId);
     if (this.#kernel === undefined || this.#kernel.ended) {
       this.#kernel = await Kernel.start(python, {
         cwd: this.options.directory(),
@@ -124,11 +130,22 @@ export class IPython {
       this.#given = env;
       return this.#kernel;
     }
-    const set = Object.fromEntries(Object.entries(env).filter(([name, value]) => this.#given[name] !== value));
+    const given = this.#given;
+    const changed = Object.entries(env).filter(([name, value]) => given[name] !== value);
+    const set = Object.fromEntries(changed.filter(([name, value]) => !isOnlyAsker(given[name], value)));
+    // What a cell has set itself stays.
+    const asker = changed.filter(([name]) => !(name in set)).map(([name, value]) => [name, given[name], value]);
     const unset = Object.keys(this.#given).filter((name) => !(name in env));
-    if (Object.keys(set).length + unset.length > 0) {
+    if (changed.length + unset.length > 0) {
       const literal = (value: unknown): string => JSON.stringify(JSON.stringify(value));
-      const code = `import json as _j, os as _o\n_o.environ.update(_j.loads(${literal(set)}))\nfor _k in _j.loads(${literal(unset)}): _o.environ.pop(_k, None)\ndel _j, _o\nglobals().pop('_k', None)`;
+      const code = [
+        'import json as _j, os as _o',
+        `_o.environ.update(_j.loads(${literal(set)}))`,
+        `for _k, _w, _v in _j.loads(${literal(asker)}): _o.environ.update({_k: _v} if _o.environ.get(_k) == _w else {})`,
+        `for _k in _j.loads(${literal(unset)}): _o.environ.pop(_k, None)`,
+        'del _j, _o',
+        "for _k in ('_w', '_v', '_k'): globals().pop(_k, None)",
+      ].join('\n');
       await endWithin(this.#kernel.run(code, { text: () => {}, display: () => {} }, { silent: true }), 5_000, signal);
       this.#given = env;
     }

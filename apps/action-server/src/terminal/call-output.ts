@@ -92,6 +92,14 @@ export class CallOutput {
   }
 }
 
+/** What is known of the call by which an action is carried out. */
+export interface Call {
+  /** Given what a command prints meanwhile. */
+  readonly output?: CallOutput | undefined;
+  /** The action's event, by which egress-proxy knows its command. */
+  readonly actionId?: string | undefined;
+}
+
 /** The output of calls under way, by the id that who made the call gave it. */
 export class CallOutputs {
   readonly #calls = new Map<string, CallOutput>();

@@ -1,3 +1,4 @@
+import { askedBy } from './egress-asker.js';
 import { EGRESS_CA, type TrustBundle } from './trust-bundle.js';
 
 /**
@@ -94,19 +95,22 @@ export class ShellEnvironment {
     return value === undefined || host === undefined ? undefined : { value, host };
   }
 
-  /** As `variables`, without what is the conversation's own: for a program that is given no secret but by name. */
+  /**
+   * As `variables`, without what is the conversation's own: for a server of tools, which is given no secret but by name.
+   */
   unattended(): Record<string, string> {
     const passed = passedOn(this.#configured);
-    return { ...this.#inherited(), ...this.#trusted(), ...passed, ...UNATTENDED };
+    return askedBy({ ...this.#inherited(), ...this.#trusted(), ...passed, ...UNATTENDED }, 'tool-server');
   }
 
-  variables(): Record<string, string> {
-    return { ...this.#inherited(), ...UNATTENDED, ...this.#trusted(), ...this.#configured };
+  /** @param asker whom programs name at egress-proxy as who asks; absent: nobody. */
+  variables(asker?: string): Record<string, string> {
+    return askedBy({ ...this.#inherited(), ...UNATTENDED, ...this.#trusted(), ...this.#configured }, asker);
   }
 
   /** For a user's interactive shell: programs may page, ask and draw. */
   forPeople(): Record<string, string> {
-    return { ...this.#inherited(), ...ATTENDED, ...this.#trusted(), ...this.#configured };
+    return askedBy({ ...this.#inherited(), ...ATTENDED, ...this.#trusted(), ...this.#configured }, 'terminal');
   }
 
   #inherited(): Record<string, string> {

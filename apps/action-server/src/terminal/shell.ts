@@ -4,6 +4,7 @@ import { SlipwayError } from '@slipway/errors';
 import { ShellInput } from '../live-terminal/shell-input.js';
 import { killSession } from '../process/kill.js';
 import { processRow, signalGroup } from '../process/process-table.js';
+import { nameAsker } from './egress-asker.js';
 import { type EndOfCommand, MarkerScanner } from './marker-scanner.js';
 import { NO_SHELL } from './messages.js';
 import type { OutputAllowance } from './output-allowance.js';
@@ -70,12 +71,12 @@ export class Shell {
     return this.#ended;
   }
 
-  /** Runs one command; must not be called before the last one has ended. */
-  run(sequence: number, command: string): void {
+  /** Runs one command, of this action; must not be called before the last one has ended. */
+  run(sequence: number, command: string, actionId = ''): void {
     this.#sequence = sequence;
     this.#started = false;
     // A line that was begun for the program before is none of this command.
-    this.#pty.write((this.#typed ? KILL_LINE : '') + frame(sequence, command));
+    this.#pty.write((this.#typed ? KILL_LINE : '') + frame(sequence, command, actionId));
     this.#typed = false;
   }
 
@@ -154,9 +155,10 @@ function setUp(nonce: string): string {
     'shopt -u checkwinsize',
     '__slipway_sequence= __slipway_status=0',
     // `$?` of the last command is there for the next one; under `set -e` a failing frame would end the shell.
-    `__slipway_begin() { __slipway_sequence=$1; ${mark('start\\037%s')} "$1" ${nonce} >/dev/tty; [[ $- == *e* ]] || builtin return "$__slipway_status"; }`,
+    nameAsker('__slipway_ask'),
+    `__slipway_begin() { __slipway_sequence=$1; __slipway_ask "\${2-}"; ${mark('start\\037%s')} "$1" ${nonce} >/dev/tty; [[ $- == *e* ]] || builtin return "$__slipway_status"; }`,
     `__slipway_end() { builtin local status=$?; [[ -n \${1-} ]] && status=$1; [[ -n \${__slipway_sequence-} ]] || builtin return 0; ${unread}; ${mark('end\\037%s\\037%s\\037%s\\037%s\\037%s')} "$__slipway_sequence" "$status" "\${!-}" "$PWD" "\${PATH+\${PATH:0:32768}}" ${nonce} >/dev/tty; __slipway_status=$status __slipway_sequence= __slipway_command=; ${prompt}; }`,
-    'readonly -f __slipway_begin __slipway_end',
+    'readonly -f __slipway_ask __slipway_begin __slipway_end',
     prompt,
   ];
   return `${lines.join('; ')}\n`;
@@ -165,8 +167,8 @@ function setUp(nonce: string): string {
 /**
  * The start mark stands inside the `eval`, so that what bash prints of the frame itself under `set -x` comes before it.
  */
-function frame(sequence: number, command: string): string {
-  const begin = `{ __slipway_begin ${sequence}; } 2>/dev/null\n`;
+function frame(sequence: number, command: string, actionId: string): string {
+  const begin = `{ __slipway_begin ${sequence} ${actionId}; } 2>/dev/null\n`;
   // A command that ended in the middle of its syntax leaves bash's parser so that it takes no reserved word first: none
   // stands there.
   const end = '; { __slipway_end "$?"; } 2>/dev/null\n';

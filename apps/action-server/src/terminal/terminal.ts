@@ -4,7 +4,7 @@ import type { TerminalAction, TerminalObservation } from '@slipway/contracts/act
 import type { z } from 'zod';
 import { freeBytes } from '../files/disk-space.js';
 import { signalGroup } from '../process/process-table.js';
-import type { CallOutput } from './call-output.js';
+import type { Call, CallOutput } from './call-output.js';
 import { keysOf } from './keys.js';
 import type { EndOfCommand } from './marker-scanner.js';
 import * as messages from './messages.js';
@@ -104,15 +104,15 @@ export class Terminal {
   }
 
   /**
-   * Answers when the command ended or a timeout passed; `output` is given what it prints until then. An abort stops the
-   * program in the foreground within a second, and rejects.
+   * Answers when the command ended or a timeout passed; `output` is given what it prints until then, and egress-proxy
+   * is told which action the command is of. An abort stops the program in the foreground within a second, and rejects.
    */
-  async execute(action: Action, signal: AbortSignal, output?: CallOutput): Promise<Observation> {
+  async execute(action: Action, signal: AbortSignal, { output, actionId }: Call = {}): Promise<Observation> {
     const before = this.#turn;
     const turn = before.then(() => {
       signal.throwIfAborted();
       this.#output = output;
-      return this.#execute(action, signal).finally(() => {
+      return this.#execute(action, signal, actionId).finally(() => {
         this.#output = undefined;
       });
     });
@@ -153,7 +153,7 @@ export class Terminal {
     this.#endShell();
   }
 
-  async #execute(action: Action, signal: AbortSignal): Promise<Observation> {
+  async #execute(action: Action, signal: AbortSignal, actionId: string | undefined): Promise<Observation> {
     const { command, is_input: isInput } = action;
     if (action.reset && isInput) return this.refusal(action, messages.RESET_WITH_INPUT);
     if (command.includes('\0')) return this.refusal(action, messages.NUL_IN_COMMAND);
@@ -181,11 +181,11 @@ export class Terminal {
     }
     if (this.#run !== undefined && running) return this.refusal(action, messages.busy(this.#run.command), -1);
     const unread = this.#takeUnread();
-    await this.#begin(command, signal);
+    await this.#begin(command, actionId, signal);
     return this.#answer(action, await this.#wait(action, signal), false, unread);
   }
 
-  async #begin(command: string, signal: AbortSignal): Promise<void> {
+  async #begin(command: string, actionId: string | undefined, signal: AbortSignal): Promise<void> {
     if (this.#afterRun !== null) {
       this.#directory = this.#afterRun.directory ?? this.#directory;
       this.#endShell();
@@ -203,7 +203,7 @@ export class Terminal {
       wake: () => {},
     };
     this.options.watch?.command(command);
-    this.#shell.run(this.#sequence, command);
+    this.#shell.run(this.#sequence, command, actionId);
   }
 
   #newShell(): Shell {

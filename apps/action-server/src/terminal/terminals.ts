@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { MAIN_SESSION, type TerminalAction, type TerminalObservation } from '@slipway/contracts/actions';
 import type { z } from 'zod';
-import type { CallOutput } from './call-output.js';
+import type { Call } from './call-output.js';
 import { tooManySessions } from './messages.js';
 import { Terminal, type TerminalOptions } from './terminal.js';
 import type { TerminalWatch } from './terminal-watch.js';
@@ -41,13 +41,13 @@ export class Terminals {
   }
 
   /** As `Terminal.execute`, in the terminal that the action names. */
-  async execute(action: Action, signal: AbortSignal, output?: CallOutput): Promise<Observation> {
+  async execute(action: Action, signal: AbortSignal, call?: Call): Promise<Observation> {
     const name = action.session ?? MAIN_SESSION;
     const terminal = this.#sessions.get(name) ?? (this.#hasRoom() ? this.#open(name) : undefined);
     if (terminal === undefined)
       return this.#lastUsed.refusal(action, tooManySessions(MAX_SESSIONS, [...this.#sessions.keys()]));
     this.#lastUsed = terminal;
-    const observation = await terminal.execute(action, signal, output);
+    const observation = await terminal.execute(action, signal, call);
     return name === MAIN_SESSION ? observation : { ...observation, session: name };
   }
 

@@ -94,7 +94,7 @@ export class VscodeServer {
     const tokenFile = path.join(stateDirectory, 'vscode-token');
     await mkdir(stateDirectory, { recursive: true });
     await writeFile(tokenFile, token, { mode: 0o600 });
-    const env = environment.variables();
+    const env = environment.variables('editor');
     const data = path.join(env['HOME'] ?? stateDirectory, '.local', 'share', 'slipway-vscode');
     const args = [
       '--host',

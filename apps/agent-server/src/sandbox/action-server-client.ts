@@ -133,10 +133,16 @@ export class ActionServerClient implements ToolPort {
       signal,
       traceparent,
       watch,
-    }: { readonly signal: AbortSignal; readonly traceparent: string; readonly watch?: OutputWatch },
+      actionId,
+    }: {
+      readonly signal: AbortSignal;
+      readonly traceparent: string;
+      readonly watch?: OutputWatch;
+      readonly actionId?: string;
+    },
   ): Promise<SandboxObservation> {
     await orAborted(this.marks.settled, signal);
-    const body = watch === undefined ? { action } : { action, call: watch.call };
+    const body = { action, ...(watch === undefined ? {} : { call: watch.call }), ...(actionId === undefined ? {} : { actionId }) };
     const work = (): Promise<unknown> =>
       this.post('/execute_action', body, { signal, traceparent, timeoutMs: ACTION_CEILING_MS });
     const answer = await (watch === undefined ? work() : watched(this, watch, signal, work));

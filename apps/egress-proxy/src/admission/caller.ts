@@ -1,6 +1,5 @@
 import type { EgressCredentials } from '@slipway/auth/egress-credential';
-import { EGRESS_USER } from '@slipway/auth/egress-credential';
-import type { EgressClaims } from '@slipway/contracts/sandboxes';
+import { EGRESS_USER, type EgressClaims } from '@slipway/contracts/sandboxes';
 import { SlipwayError } from '@slipway/errors';
 
 export interface CallerOptions {

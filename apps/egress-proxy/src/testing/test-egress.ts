@@ -8,8 +8,8 @@ import {
   type Server as TcpServer,
 } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { EGRESS_USER, EgressCredentials } from '@slipway/auth/egress-credential';
-import type { EgressClaims } from '@slipway/contracts/sandboxes';
+import { EgressCredentials } from '@slipway/auth/egress-credential';
+import { EGRESS_USER, type EgressClaims } from '@slipway/contracts/sandboxes';
 import { GracefulStop } from '@slipway/service';
 import { createLogger } from '@slipway/telemetry';
 import { loadConfig } from '../config.js';

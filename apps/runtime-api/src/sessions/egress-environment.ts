@@ -1,5 +1,5 @@
-import { EGRESS_USER, EgressCredentials } from '@slipway/auth/egress-credential';
-import { type EgressClass, isProxied } from '@slipway/contracts/sandboxes';
+import { EgressCredentials } from '@slipway/auth/egress-credential';
+import { EGRESS_USER, type EgressClass, isProxied } from '@slipway/contracts/sandboxes';
 import { timeOfId } from '@slipway/domain';
 
 /** What a sandbox calls by itself: the platform, and its own servers. */

@@ -1,8 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { EgressClaims } from '@slipway/contracts/sandboxes';
 
-/** The user's name in a proxy URL; who it is stands in the password. */
-export const EGRESS_USER = 'sandbox';
 /** Every credential begins so, and is found by scanners of leaked secrets. */
 const PREFIX = 'slp_egr_';
 /**

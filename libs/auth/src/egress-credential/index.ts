@@ -1,1 +1,1 @@
-export { EGRESS_USER, EgressCredentials } from './egress-credential.js';
+export { EgressCredentials } from './egress-credential.js';

@@ -7,8 +7,18 @@ import { SandboxAction, SandboxObservation } from './tools.js';
  * process group, within a second. `POST /interrupt_terminal` does the same to a program that has outlived its action.
  */
 
-/** `call`: whoever knows it may ask for what a command prints meanwhile. */
-export const ExecuteActionRequest = z.object({ action: SandboxAction, call: z.string().min(1).max(100).optional() });
+/**
+ * `call`: whoever knows it may ask for what a command prints meanwhile. `actionId`: of the action's event, by which
+ * egress-proxy knows what its command asks for.
+ */
+export const ExecuteActionRequest = z.object({
+  action: SandboxAction,
+  call: z.string().min(1).max(100).optional(),
+  actionId: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,100}$/)
+    .optional(),
+});
 /**
  * `GET /action/output?call=&after=&now=`: what a command printed beyond the first `after` code units, when there is
  * more, when it is over, or after some seconds; with `now` at once. `end` is the next `after`: more than that and the

@@ -14,6 +14,19 @@ export function isProxied(egress: EgressClass): egress is ProxiedEgressClass {
   return PROXIED_EGRESS_CLASSES.some((proxied) => proxied === egress);
 }
 
+/**
+ * The user's name in a proxy URL of a sandbox; whose sandbox it is stands in the password. Behind it, after a dot, stands
+ * who asks, as the sandbox says: an action by its id, or one of `EGRESS_ASKERS`. Nothing relies on it.
+ */
+export const EGRESS_USER = 'sandbox';
+
+/**
+ * What asks in a sandbox beside actions: a user's shell, the editor, scripts outside of the agent's shell (clone, setup,
+ * hooks), the agent's browser, servers of tools.
+ */
+export const EGRESS_ASKERS = ['terminal', 'editor', 'script', 'browser', 'tool-server'] as const;
+export type EgressAsker = (typeof EGRESS_ASKERS)[number];
+
 /** What the credential of one sandbox says. It is worth nothing from another address, and nothing after `exp`. */
 export const EgressClaims = z.object({
   /** The claim that has the sandbox. */

@@ -4,7 +4,10 @@ export {
   type SandboxBackendName,
 } from './backends.js';
 export {
+  EGRESS_ASKERS,
   EGRESS_CLASSES,
+  EGRESS_USER,
+  type EgressAsker,
   EgressClaims,
   type EgressClass,
   EgressRules,

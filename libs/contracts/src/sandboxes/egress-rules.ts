@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { EGRESS_ASKERS } from './egress.js';
 
 /**
  * What becomes of a connection that no rule is about. `observe`: it is let through, if a rule might allow it, and its
@@ -53,6 +54,19 @@ export const CreateEgressRule = z.strictObject({
 });
 export type CreateEgressRule = z.infer<typeof CreateEgressRule>;
 
+/** Longest line of a command that a request shows. UTF-16 code units. */
+export const MAX_ASKER_LINE = 200;
+/** Who asked for a host, as the sandbox says; nothing relies on it. */
+export const EgressAskedBy = z.object({
+  /** `action`: one in the log of the same conversation. */
+  kind: z.enum(['action', ...EGRESS_ASKERS]),
+  /** First line of the action's command, in plain text; empty for others. */
+  line: z.string().max(MAX_ASKER_LINE),
+  /** Place of the action in the log; `null` for others. */
+  seq: z.int().positive().nullable(),
+});
+export type EgressAskedBy = z.infer<typeof EgressAskedBy>;
+
 /** A sandbox asks for a host that no rule is about, and a user decides. */
 export const EGRESS_REQUEST_STATES = ['waiting', 'allowed', 'denied', 'expired'] as const;
 export const EgressRequest = z.object({
@@ -65,6 +79,8 @@ export const EgressRequest = z.object({
   tries: z.int(),
   /** The action whose command asked, as the sandbox says; nothing relies on it. */
   actionId: z.string().nullable(),
+  /** What `actionId` means in this conversation; `null`: nothing. Absent in events and in answers. */
+  askedBy: EgressAskedBy.nullable().optional(),
   /** Whether this organization has reached the host before. */
   firstTime: z.boolean(),
   createdAt: z.iso.datetime(),

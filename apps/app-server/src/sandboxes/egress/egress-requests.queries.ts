@@ -8,6 +8,7 @@ import type { Columns, PoolClient } from '@slipway/db/sql';
 import type { CredentialScoped } from '@slipway/domain';
 import type { EgressScope } from '@slipway/net';
 import { hostKey } from '../credentials/credentials.queries.js';
+import { type AskerRow, askedByOf, COMMAND_JSON } from './asked-by.js';
 
 type RequestRow = Columns<
   'app.egress_request',
@@ -140,17 +141,27 @@ export async function insertRequest(
   return requestOf(row);
 }
 
+/**
+ * The action that the sandbox named, of the same conversation alone. Its command stays JSON: a sandbox writes characters
+ * into its log that Postgres decodes no JSON with.
+ */
+const ASKER = `LEFT JOIN app.event e ON e.org_id = $1 AND e.conversation_id = r.conversation_id AND e.kind = 'ActionEvent'
+       AND e.event_id = CASE WHEN r.action_id ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' THEN r.action_id::uuid END`;
+const ASKER_COLUMNS = `e.seq AS asker_seq, left(coalesce(e.event->'action'->'command', e.event->'action'->'code')::text, ${COMMAND_JSON}) AS asker_command`;
+
 /** Newest first. */
 export async function listRequests(
   client: PoolClient,
   orgId: string,
   conversationId: string,
 ): Promise<EgressRequest[]> {
-  const { rows } = await client.query<RequestRow>(
-    `SELECT ${COLUMNS} FROM app.egress_request WHERE org_id = $1 AND conversation_id = $2 ORDER BY created_at DESC, id DESC LIMIT 200`,
+  const { rows } = await client.query<RequestRow & AskerRow>(
+    `WITH r AS (
+       SELECT ${COLUMNS}, conversation_id FROM app.egress_request WHERE org_id = $1 AND conversation_id = $2 ORDER BY created_at DESC, id DESC LIMIT 200
+     ) SELECT r.*, ${ASKER_COLUMNS} FROM r ${ASKER} ORDER BY r.created_at DESC, r.id DESC`,
     [orgId, conversationId],
   );
-  return rows.map(requestOf);
+  return rows.map((row) => ({ ...requestOf(row), askedBy: askedByOf(row) }));
 }
 
 export async function readRequest(

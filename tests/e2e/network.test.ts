@@ -199,6 +199,118 @@ describeUnless(
     ]);
   });
 
+  it('of one command stand together with boxes, are answered by those that are checked, and move nothing', async () => {
+    await page.setViewportSize({ width: 1440, height: 900 });
+    for (const host of ['a.one.example', 'b.one.example', 'c.one.example']) await ask(host, { actionId: command });
+    await open();
+    await card().getByRole('group', { name: 'The sandbox asks for 3 hosts' }).waitFor();
+    const box = (host: string) => card().getByRole('checkbox', { name: `${host}:443`, exact: true });
+    const isChecked = (host: string): Promise<boolean> => box(host).isChecked();
+    expect(await Promise.all(['a', 'b', 'c'].map((name) => isChecked(`${name}.one.example`)))).toEqual([
+      true,
+      true,
+      true,
+    ]);
+    expect(await card().getByText('echo fetching the packages').count()).toBe(1);
+    await clean('card-hosts');
+
+    // A host that comes while somebody writes is not checked, and neither the composer nor the buttons move.
+    await page.setViewportSize({ width: 1440, height: 900 });
+    const composer = page.getByRole('textbox', { name: 'Message', exact: true });
+    await composer.fill('what I was about to');
+    const places = () =>
+      Promise.all(
+        [composer, card().getByRole('button', { name: 'Allow once' })].map(
+          async (each) => (await each.boundingBox())?.y,
+        ),
+      );
+    const before = await places();
+    await ask('d.one.example', { actionId: command });
+    await card().getByRole('group', { name: 'The sandbox asks for 4 hosts' }).waitFor();
+    await page.keyboard.type(' say');
+    expect(await composer.inputValue()).toBe('what I was about to say');
+    expect(await places()).toEqual(before);
+    expect(await isChecked('d.one.example')).toBe(false);
+    await composer.fill('');
+
+    // Each answer counts or fails by itself.
+    const [{ id: failing } = { id: '' }] = await query<{ id: string }>(
+      "SELECT id FROM app.egress_request WHERE host = 'b.one.example' AND state = 'waiting'",
+      [],
+    );
+    await page.route(`**/egress-requests/${failing}`, (route) =>
+      route.fulfill({
+        status: 503,
+        contentType: 'application/problem+json',
+        body: JSON.stringify({
+          type: 'x',
+          title: 'Not now',
+          status: 503,
+          code: 'service.unavailable',
+          detail: 'Later.',
+        }),
+      }),
+    );
+    await box('c.one.example').focus();
+    await page.keyboard.press('Space');
+    await card().getByRole('button', { name: 'Allow once' }).focus();
+    await page.keyboard.press('Enter');
+    await card().getByText('a.one.example:443 was allowed once by Demo Person').waitFor();
+    await card().getByRole('alert').getByText('Later.').waitFor();
+    expect(await isChecked('b.one.example')).toBe(true);
+    await clean('card-hosts-failed');
+    await page.unroute(`**/egress-requests/${failing}`);
+    await box('d.one.example').check();
+    await card().getByRole('button', { name: 'This conversation' }).click();
+    await card()
+      .getByText('b.one.example:443, d.one.example:443 were allowed for this conversation by Demo Person')
+      .waitFor();
+    // The last one needs no box.
+    expect(await card().getByRole('checkbox').count()).toBe(0);
+    await waiting('c.one.example').getByRole('button', { name: 'Refuse…' }).click();
+    await page.keyboard.press('Enter');
+    await card().getByText('c.one.example:443 was refused by Demo Person').waitFor();
+    await clean('card-hosts-settled');
+  });
+
+  it('say that they are of a terminal, and nothing of an action of another conversation; no text of theirs is code', async () => {
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await ask('shell.example.com', { actionId: 'terminal' });
+    await ask('other.example.com', { actionId: randomUUID() });
+    await ask(`${'x'.repeat(60)}.${'y'.repeat(60)}.${'z'.repeat(60)}.${'w'.repeat(60)}.example`);
+    await query(
+      `UPDATE app.event SET event = jsonb_set(event::jsonb, '{action,command}', to_jsonb($2::text))::json
+       WHERE conversation_id = $1 AND event_id = $3`,
+      [
+        conversation,
+        '\u202e\u001b[31m<img src=x onerror=alert(1)> [a](https://evil.example) # **b**\nrm -rf /',
+        command,
+      ],
+    );
+    await ask('hostile.example.com', { actionId: command });
+    await open();
+    await waiting('shell.example.com').getByText('From a terminal, as the sandbox says').waitFor();
+    expect(await waiting('other.example.com').innerText()).not.toContain('as the sandbox says');
+    const hostile = waiting('hostile.example.com');
+    await hostile
+      .getByText('⟨U+202E⟩⟨U+001B⟩[31m<img src=x onerror=alert(1)> [a](https://evil.example) # **b**')
+      .waitFor();
+    expect(await hostile.innerText()).not.toContain('rm -rf');
+    expect(await card().locator('a, img, script').count()).toBe(0);
+    await clean('card-askers');
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await hostile.getByRole('button', { name: 'Show the command in the timeline' }).click();
+    await until('the command has the focus', () =>
+      page.evaluate(() => document.activeElement?.textContent?.includes('onerror') ?? false),
+    );
+    for (const host of ['shell.example.com', 'other.example.com', 'hostile.example.com']) {
+      await waiting(host).getByRole('button', { name: 'Refuse…' }).click();
+      await page.keyboard.press('Enter');
+      await waiting(host).waitFor({ state: 'detached' });
+    }
+    await query("UPDATE app.egress_request SET state = 'expired' WHERE state = 'waiting'", []);
+  });
+
   it('show who was first to a second device, and mark what the sandbox made up', async () => {
     await ask('late.example.com');
     await append({
@@ -264,6 +376,21 @@ describeUnless(
     await row.getByRole('textbox', { name: 'Reason (optional)' }).fill('not needed');
     await page.keyboard.press('Enter');
     await until('no row asks for a host', async () => (await row.getByText('Network request').count()) === 0);
+    for (const host of ['left.example.com', 'right.example.com']) await ask(host, { actionId: command });
+    await row.getByText('The sandbox asks for left.example.com:443 and one more host').waitFor();
+    await row.getByRole('button', { name: /^Answer: / }).click();
+    await row.getByRole('group', { name: 'The sandbox asks for 2 hosts' }).waitFor();
+    await clean('desk-hosts');
+    await row.getByRole('button', { name: 'This conversation' }).click();
+    await until('no row asks for a host', async () => (await row.getByText('Network request').count()) === 0);
+    expect(
+      await query(
+        "SELECT host, state, scope FROM app.egress_request WHERE host IN ('left.example.com', 'right.example.com') ORDER BY host",
+        [],
+      ),
+    ).toEqual(
+      ['left', 'right'].map((host) => ({ host: `${host}.example.com`, state: 'allowed', scope: 'conversation' })),
+    );
     const [first, second] = await query<{ state: string; scope: string | null; reason: string }>(
       "SELECT state, scope, reason FROM app.egress_request WHERE host IN ('desk.example.com', 'second.example.com') ORDER BY host",
       [],

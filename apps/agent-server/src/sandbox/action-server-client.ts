@@ -142,7 +142,11 @@ export class ActionServerClient implements ToolPort {
     },
   ): Promise<SandboxObservation> {
     await orAborted(this.marks.settled, signal);
-    const body = { action, ...(watch === undefined ? {} : { call: watch.call }), ...(actionId === undefined ? {} : { actionId }) };
+    const body = {
+      action,
+      ...(watch === undefined ? {} : { call: watch.call }),
+      ...(actionId === undefined ? {} : { actionId }),
+    };
     const work = (): Promise<unknown> =>
       this.post('/execute_action', body, { signal, traceparent, timeoutMs: ACTION_CEILING_MS });
     const answer = await (watch === undefined ? work() : watched(this, watch, signal, work));

@@ -4,13 +4,16 @@ import fc from 'fast-check';
 import { askedByOf, COMMAND_JSON } from './asked-by.js';
 
 const of = (command: string): string =>
-  askedByOf({ action_id: 'x', asker_seq: '7', asker_command: JSON.stringify(command).slice(0, COMMAND_JSON) })?.line ?? '';
+  askedByOf({ action_id: 'x', asker_seq: '7', asker_command: JSON.stringify(command).slice(0, COMMAND_JSON) })?.line ??
+  '';
 
 describe('who asked for a host', () => {
   it('is the first line of its command, whatever is in it', () => {
     expect(of('npm ci\nnpm test')).toBe('npm ci');
     expect(of('\n\n \tcd web &&\r\nnpm ci')).toBe('cd web &&');
-    expect(of('echo "a\\nb" \u0000 \u001b[31m \u202e <b>*x*</b>')).toBe('echo "a\\nb" \u0000 \u001b[31m \u202e <b>*x*</b>');
+    expect(of('echo "a\\nb" \u0000 \u001b[31m \u202e <b>*x*</b>')).toBe(
+      'echo "a\\nb" \u0000 \u001b[31m \u202e <b>*x*</b>',
+    );
     expect(of('')).toBe('');
   });
 

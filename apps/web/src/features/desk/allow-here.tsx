@@ -1,84 +1,95 @@
 'use client';
-import type { AnswerEgressRequest } from '@slipway/contracts/sandboxes';
-import { Badge } from '@slipway/ui';
+import { Button } from '@slipway/ui';
+import { useQuery } from '@tanstack/react-query';
+import { ArrowUpRight } from 'lucide-react';
+import Link from 'next/link';
 import { useTranslations } from 'next-intl';
-import { type KeyboardEvent, useLayoutEffect, useRef, useState } from 'react';
-import { api, newId } from '../../api/client.ts';
-import { AskedHost } from '../egress/asked-host.tsx';
-import { EgressChoices } from '../egress/egress-choices.tsx';
-import { hostText } from '../egress/egress-words.ts';
-import { ReasonForm } from '../form/reason-form.tsx';
+import { type KeyboardEvent, useLayoutEffect, useRef } from 'react';
+import { toast } from 'sonner';
+import { api } from '../../api/client.ts';
+import { failureOf } from '../../api/failure.ts';
+import { Asker } from '../egress/asker.tsx';
+import { cardOf, NO_MEMORY } from '../egress/card-state.ts';
+import { groupsOf } from '../egress/request-groups.ts';
+import { WaitingGroup } from '../egress/waiting-group.tsx';
+import { ErrorNotice } from '../form/form-failure.tsx';
 import { useSession } from '../session/me.ts';
-import { useAnswerHere } from './desk-answer.tsx';
+import { useDeskStore } from './desk-context.tsx';
 import type { DeskLine } from './desk-store.ts';
 
-/** The host whole, and the answers of the conversation's card. No single key allows. */
+/** The hosts whole, and the answers of the conversation's card. No single key allows. */
 export function AllowHere({ line, onClose }: { line: DeskLine; onClose: () => void }) {
   const t = useTranslations();
   const { org } = useSession();
-  const group = useRef<HTMLDivElement>(null);
-  const [refusing, setRefusing] = useState<'not yet' | 'now' | 'given up'>('not yet');
+  const store = useDeskStore();
+  const place = useRef<HTMLDivElement>(null);
   const { facts } = line;
   const { egress } = facts;
-  const answer = useAnswerHere(
-    async ({ decision, scope, reason }: Pick<AnswerEgressRequest, 'decision' | 'scope' | 'reason'>) => {
-      if (egress == null) return;
-      const { requestId, host, port } = egress;
-      await api.answerEgressRequest({
-        org: org.id,
-        conversation: facts.id,
-        request: requestId,
-        idempotencyKey: newId(),
-        body: { decision, scope, reason, host, port },
-      });
-    },
-  );
+  const read = useQuery({
+    queryKey: ['desk-egress-requests', org.id, facts.id, egress?.requests],
+    queryFn: ({ signal }) => api.listEgressRequests({ org: org.id, conversation: facts.id, signal }),
+    placeholderData: (before) => before,
+    refetchOnWindowFocus: false,
+  });
   // Before the next key, however soon it is pressed.
-  useLayoutEffect(() => group.current?.focus(), []);
+  useLayoutEffect(() => place.current?.focus(), []);
   if (egress == null) return null;
-  const host = hostText(egress);
-  // The row leaves with the next word of the server.
-  const sending = answer.isPending || answer.isSuccess ? answer.variables.scope : null;
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Escape') return;
     onClose();
     event.preventDefault();
     event.stopPropagation();
   };
+  const group = groupsOf(cardOf(read.data?.data ?? [], NO_MEMORY).waiting).find(({ requests }) =>
+    requests.some(({ id }) => id === egress.requestId),
+  );
+  const seq = group?.requests[0].askedBy?.seq ?? null;
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset would have its legend read before every control
     <div
-      ref={group}
+      ref={place}
       role="group"
       tabIndex={-1}
       aria-label={t('deskPage.requestOf', { title: facts.title })}
+      aria-busy={group === undefined && read.isFetching}
       onKeyDown={onKeyDown}
       className="flex basis-full flex-col gap-2 outline-none"
     >
-      <AskedHost request={egress} />
-      {egress.firstTime ? (
-        <p>
-          <Badge tone="warn">{t('egress.firstTime')}</Badge>
-        </p>
-      ) : null}
-      {refusing === 'now' ? (
-        <ReasonForm
-          name={t('egress.refuseHost', { host })}
-          label={t('egress.reason')}
-          submit={t('egress.refuse2')}
-          maxLength={500}
-          busy={sending !== null}
-          onCancel={() => setRefusing('given up')}
-          onSend={(reason) => answer.mutate({ decision: 'deny', scope: 'conversation', reason })}
-        />
-      ) : (
-        <EgressChoices
-          host={host}
-          sending={sending}
-          mayAllow
-          onAllow={(scope) => answer.mutate({ decision: 'allow', scope, reason: '' })}
-          cameBack={refusing === 'given up'}
-          onRefuse={() => setRefusing('now')}
+      <ErrorNotice error={read.error} />
+      {group === undefined ? null : (
+        <WaitingGroup
+          conversationId={facts.id}
+          requests={group.requests}
+          asker={
+            <Asker
+              askedBy={group.requests[0].askedBy ?? null}
+              repository={facts.repository}
+              place={
+                seq === null ? null : (
+                  <Button asChild size="icon-small" tone="quiet">
+                    <Link
+                      href={`/${org.slug}/conversations/${facts.id}?event=${seq}`}
+                      aria-label={t('egress.showInTimeline')}
+                      title={t('egress.showInTimeline')}
+                    >
+                      <ArrowUpRight aria-hidden />
+                    </Link>
+                  </Button>
+                )
+              }
+            />
+          }
+          // The row leaves with the next word of the server.
+          onOutcome={({ decided, late, failed }) => {
+            if (decided.length > 0) void read.refetch();
+            const [error] = failed.values();
+            if (error === undefined && late.length === 0) return;
+            if (error !== undefined) {
+              const { title, detail, nextStep } = failureOf(error);
+              toast.error(title, { description: [detail, nextStep].filter(Boolean).join(' ') });
+            }
+            store.again();
+          }}
         />
       )}
     </div>

@@ -1,5 +1,5 @@
-import type { EgressRequest } from '@slipway/contracts/sandboxes';
-import type { Row, Step } from '../conversation/timeline-row.ts';
+import { type EgressAskedBy, type EgressRequest, MAX_ASKER_LINE } from '@slipway/contracts/sandboxes';
+import type { Row } from '../conversation/timeline-row.ts';
 
 /** Most lines of answered requests that a card keeps. */
 const MAX_SETTLED = 4;
@@ -46,15 +46,15 @@ const by =
     Date.parse(time(a)) - Date.parse(time(b)) || (a.id < b.id ? -1 : 1);
 
 /** The command that asked, as the sandbox says; `null` where no loaded command has this id. */
-export function commandOf(
-  rows: readonly Row[],
-  actionId: string | null,
-): { readonly seq: number; readonly step: Step; readonly command: string } | null {
+export function commandOf(rows: readonly Row[], actionId: string | null): EgressAskedBy | null {
   if (actionId === null) return null;
   for (const row of rows.toReversed()) {
     const step = row.kind === 'steps' ? row.steps.find(({ id }) => id === actionId) : undefined;
     const command = step?.action?.['command'];
-    if (step?.action?.kind === 'TerminalAction' && typeof command === 'string') return { seq: row.seq, step, command };
+    if (step?.action?.kind === 'TerminalAction' && typeof command === 'string') {
+      const [line = ''] = command.trim().split(/[\r\n\u2028\u2029]/);
+      return { kind: 'action', line: line.slice(0, MAX_ASKER_LINE), seq: row.seq };
+    }
   }
   return null;
 }

@@ -1,21 +1,25 @@
 'use client';
 import { EGRESS_ONCE_SECONDS, type EgressRequest } from '@slipway/contracts/sandboxes';
 import { Button, IconButton, Notice, ScrollBox } from '@slipway/ui';
-import { CircleX, Globe, ShieldCheck, X } from 'lucide-react';
+import { ArrowUpRight, CircleX, Globe, ShieldCheck, X } from 'lucide-react';
 import { useTranslations } from 'next-intl';
 import { useEffect, useRef, useState } from 'react';
 import { Ago } from '../../browser/ago.tsx';
+import { useConversation, useView } from '../conversation/conversation-context.ts';
 import { useSession } from '../session/me.ts';
-import { cardOf, dismiss, NO_MEMORY, remember } from './card-state.ts';
+import { Asker } from './asker.tsx';
+import { cardOf, commandOf, dismiss, NO_MEMORY, remember } from './card-state.ts';
 import { egressWords } from './egress-words.ts';
-import { useEgressRequests } from './use-egress-requests.ts';
-import { WaitingRequest } from './waiting-request.tsx';
+import { answeredAlike, groupsOf, type RequestGroup } from './request-groups.ts';
+import type { Outcome } from './use-answer-requests.ts';
+import { useEgressRequests, useKeepEgressRequest } from './use-egress-requests.ts';
+import { WaitingGroup } from './waiting-group.tsx';
 
-/** How the user's own answer to a request came out, until the card is put away. */
+/** How the user's own last answers came out, until the card is put away. */
 interface Answered {
-  readonly id: string;
-  /** Another user's answer came first. */
-  readonly late: boolean;
+  readonly ids: ReadonlySet<string>;
+  /** Of those that another user had answered first. */
+  readonly late: ReadonlySet<string>;
   /** The focus was on a button that is gone. */
   readonly focus: boolean;
 }
@@ -34,7 +38,7 @@ export function EgressCard() {
   return (
     <>
       <div aria-live="polite" className="sr-only">
-        {last === undefined || last.id === answered?.id ? '' : egressWords(t, last)}
+        {last === undefined || answered?.ids.has(last.id) ? '' : egressWords(t, last)}
       </div>
       {read.data?.observes === true ? (
         <p className="shrink-0 bg-surface px-4 pt-2 md:px-6">
@@ -64,12 +68,8 @@ export function EgressCard() {
             {settled.length === 0 ? null : (
               <div className="flex items-start gap-2 border-t border-line py-1.5 pr-1.5 pl-3 first:border-0">
                 <ul className="flex min-w-0 flex-1 flex-col">
-                  {settled.map((request) => (
-                    <SettledLine
-                      key={request.id}
-                      request={request}
-                      answered={answered?.id === request.id ? answered : null}
-                    />
+                  {answeredAlike(settled).map(({ key, requests: alike }) => (
+                    <SettledLine key={key} requests={alike} answered={answered} />
                   ))}
                 </ul>
                 <IconButton
@@ -97,6 +97,14 @@ function Waiting({
 }) {
   const t = useTranslations();
   const { org } = useSession();
+  const { conversation } = useConversation();
+  const { keep, reread } = useKeepEgressRequest();
+  const onOutcome = ({ decided, late }: Outcome, focus: boolean) => {
+    const ids = [...decided.map(({ id }) => id), ...late];
+    if (ids.length > 0) onAnswered({ ids: new Set(ids), late: new Set(late), focus });
+    keep(decided);
+    if (late.length > 0) void reread();
+  };
   return (
     <div>
       <h2 className="flex items-center gap-2 px-3 pt-2.5 pb-1.5 text-xs font-medium text-ink-muted">
@@ -108,12 +116,15 @@ function Waiting({
         className="max-h-[min(40dvh,24rem)] overflow-y-auto overscroll-contain px-3 pb-2.5"
       >
         <ul className="flex flex-col gap-3">
-          {requests.map((request) => (
-            <WaitingRequest
-              key={request.id}
-              request={request}
-              onAnswered={(how) => onAnswered({ id: request.id, ...how })}
-            />
+          {groupsOf(requests).map(({ key, requests: together }) => (
+            <li key={key} className="border-t border-line pt-3 first:border-0 first:pt-0">
+              <WaitingGroup
+                conversationId={conversation.id}
+                requests={together}
+                asker={<AskerHere request={together[0]} />}
+                onOutcome={onOutcome}
+              />
+            </li>
           ))}
         </ul>
       </ScrollBox>
@@ -126,25 +137,62 @@ function Waiting({
   );
 }
 
-/** What became of a request, with name and time. */
-function SettledLine({ request, answered }: { request: EgressRequest; answered: Answered | null }) {
+/** What asked, with the way to it in the timeline. */
+function AskerHere({ request }: { request: EgressRequest }) {
+  const t = useTranslations();
+  const { conversation, reveal } = useConversation();
+  const rows = useView((view) => view.timeline.rows);
+  // The log may have the action only after the list was read.
+  const askedBy = request.askedBy ?? commandOf(rows, request.actionId);
+  const { seq } = askedBy ?? { seq: null };
+  return (
+    <Asker
+      askedBy={askedBy}
+      repository={conversation.repository}
+      place={
+        seq === null ? null : (
+          <Button
+            size="icon-small"
+            tone="quiet"
+            aria-label={t('egress.showInTimeline')}
+            title={t('egress.showInTimeline')}
+            onClick={() => reveal.ask(seq, { stepId: request.actionId })}
+          >
+            <ArrowUpRight aria-hidden />
+          </Button>
+        )
+      }
+    />
+  );
+}
+
+/** What became of requests that were answered alike, with name and time. */
+function SettledLine({
+  requests: [request, ...others],
+  answered,
+}: {
+  requests: RequestGroup['requests'];
+  answered: Answered | null;
+}) {
   const t = useTranslations();
   const line = useRef<HTMLLIElement>(null);
-  const focus = answered?.focus === true;
+  const last = others.at(-1) ?? request;
+  const isOwn = answered?.ids.has(last.id) ?? false;
+  const isLate = [request, ...others].some(({ id }) => answered?.late.has(id));
   useEffect(() => {
-    if (focus) line.current?.focus();
-  }, [focus]);
+    if (isOwn && answered?.focus) line.current?.focus();
+  }, [isOwn, answered]);
   const Icon = request.state === 'allowed' ? ShieldCheck : CircleX;
   return (
     <li ref={line} tabIndex={-1} className="flex items-start gap-2 py-0.5 text-sm text-ink">
       <Icon aria-hidden className={`mt-0.5 size-4 shrink-0 ${request.state === 'allowed' ? 'text-ok' : 'text-bad'}`} />
       <span className="min-w-0 [overflow-wrap:anywhere]">
-        {egressWords(t, request)}
-        {answered?.late === true ? <span className="text-ink-muted"> · {t('egress.answeredBefore')}</span> : null}
-        {request.decidedAt === null ? null : (
+        {egressWords(t, request, others)}
+        {isLate ? <span className="text-ink-muted"> · {t('egress.answeredBefore')}</span> : null}
+        {last.decidedAt === null ? null : (
           <span className="text-xs text-ink-muted">
             {' · '}
-            <Ago at={request.decidedAt} />
+            <Ago at={last.decidedAt} />
           </span>
         )}
       </span>

@@ -7,11 +7,12 @@ import { useSession } from '../session/me.ts';
 /** As wide as the others, whatever it says; 48 pixels high for a finger. */
 const ANSWER = 'w-full min-w-0 touch:h-12';
 
-/** The answers to one request. Whoever may change rules may allow a host for the organization, too. */
+/** The answers to one request, or to some of one command. Whoever may change rules may allow a host for the organization, too. */
 export function EgressChoices({
   host,
   sending,
   mayAllow,
+  mayRefuse = true,
   cameBack,
   onAllow,
   onRefuse,
@@ -19,6 +20,7 @@ export function EgressChoices({
   host: string;
   sending: AnswerEgressRequest['scope'] | null;
   mayAllow: boolean;
+  mayRefuse?: boolean;
   /** From the form of a refusal, whose focus the button takes over. */
   cameBack: boolean;
   onAllow: (scope: AnswerEgressRequest['scope']) => void;
@@ -45,7 +47,7 @@ export function EgressChoices({
       {wide ? <Button {...allow('organization')}>{t('egress.organization')}</Button> : null}
       <Button
         tone="danger"
-        disabled={sending !== null}
+        disabled={sending !== null || !mayRefuse}
         onClick={onRefuse}
         className={ANSWER}
         // The focus was on Back, which is gone.

@@ -13,9 +13,10 @@ export function hostText({ host, port }: Pick<EgressRequest, 'host' | 'port'>): 
   return `${named.includes(':') ? `[${named}]` : named}:${port}`;
 }
 
-/** What the sandbox asked for, or what became of it, in one line. */
-export function egressWords(t: Translate, request: EgressRequest): string {
-  const host = hostText(request);
+/** What the sandbox asked for, or what became of it, in one line. @param others that were answered alike. */
+export function egressWords(t: Translate, request: EgressRequest, others: readonly EgressRequest[] = []): string {
+  const host = [request, ...others].map(hostText).join(', ');
+  const count = others.length + 1;
   const name = request.decidedBy === null ? t('egress.someone') : cut(request.decidedBy);
   const reason = cut(request.reason.trim());
   switch (request.state) {
@@ -24,12 +25,14 @@ export function egressWords(t: Translate, request: EgressRequest): string {
     case 'expired':
       return t('egress.expired', { host });
     case 'denied':
-      return reason === '' ? t('egress.refusedBy', { host, name }) : t('egress.refusedBecause', { host, name, reason });
+      return reason === ''
+        ? t('egress.refusedBy', { host, count, name })
+        : t('egress.refusedBecause', { host, count, name, reason });
     case 'allowed':
-      if (request.scope === 'organization') return t('egress.allowedForOrganization', { host, name });
+      if (request.scope === 'organization') return t('egress.allowedForOrganization', { host, count, name });
       return request.scope === 'conversation'
-        ? t('egress.allowedForConversation', { host, name })
-        : t('egress.allowedOnce', { host, name });
+        ? t('egress.allowedForConversation', { host, count, name })
+        : t('egress.allowedOnce', { host, count, name });
   }
 }
 

@@ -54,19 +54,19 @@ export function useRequestsReadUpTo(seq: number): readonly EgressRequest[] | und
 const reread = (queries: QueryClient, scope: ConversationScope): Promise<void> =>
   queries.invalidateQueries({ queryKey: requestsOf(scope).queryKey });
 
-/** Puts an answer of the server into the list at once, and reads the list anew. */
+/** Puts answers of the server into the list at once, and reads the list anew. */
 export function useKeepEgressRequest(): {
-  readonly keep: (request: EgressRequest) => void;
+  readonly keep: (requests: readonly EgressRequest[]) => void;
   readonly reread: () => Promise<void>;
 } {
   const scope = useConversation();
   const queries = useQueryClient();
   return {
-    keep: (request) =>
-      queries.setQueryData(
-        requestsOf(scope).queryKey,
-        (read) => read && { ...read, requests: read.requests.map((one) => (one.id === request.id ? request : one)) },
-      ),
+    keep: (requests) =>
+      queries.setQueryData(requestsOf(scope).queryKey, (read) => {
+        const answered = new Map(requests.map((request) => [request.id, request]));
+        return read && { ...read, requests: read.requests.map((one) => ({ ...one, ...answered.get(one.id) })) };
+      }),
     reread: () => reread(queries, scope),
   };
 }

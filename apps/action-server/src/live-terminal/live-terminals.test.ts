@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { MAX_SHELLS, SHELL_SCROLLBACK_BYTES, SHELL_WINDOW_BYTES } from '@slipway/contracts/live';
 import { until } from '@slipway/testing';
@@ -43,6 +46,30 @@ describe('the live channel terminal', () => {
     await other.shown('still 9');
     other.close();
     close(id);
+  });
+
+  it('reaches the outside through the proxy of every command, and says there that a terminal asks', async () => {
+    const seen: string[] = [];
+    const proxy = createServer((request, response) => {
+      const [, credential = ''] = request.headers['proxy-authorization']?.split(' ') ?? [];
+      seen.push(`${request.url} ${Buffer.from(credential, 'base64').toString()}`);
+      response.end('refused');
+    }).listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    const url = `http://sandbox:secret@127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    const configured = await server.send(
+      'POST',
+      '/configure',
+      JSON.stringify({ env: { http_proxy: url, HTTPS_PROXY: url } }),
+    );
+    expect(configured.status).toBe(200);
+    const { id, client } = await openShell();
+    client.type('curl -s http://asked.example/; echo " $HTTPS_PROXY"\r');
+    await client.shown(`refused ${url.replace('sandbox:', 'sandbox.terminal:')}`);
+    expect(seen).toEqual(['http://asked.example/ sandbox.terminal:secret']);
+    close(id);
+    await server.send('POST', '/configure', JSON.stringify({ env: {} }));
+    proxy.close();
   });
 
   it('has one size for all viewers, and programs get it', async () => {

@@ -96,7 +96,8 @@ export class ShellEnvironment {
   }
 
   /**
-   * As `variables`, without what is the conversation's own: for a server of tools, which is given no secret but by name.
+   * As `variables`, without what is the conversation's own: for a server of tools, which is given no secret but by
+   * name.
    */
   unattended(): Record<string, string> {
     const passed = passedOn(this.#configured);

@@ -104,8 +104,9 @@ export class Terminal {
   }
 
   /**
-   * Answers when the command ended or a timeout passed; `output` is given what it prints until then, and egress-proxy
-   * is told which action the command is of. An abort stops the program in the foreground within a second, and rejects.
+   * Answers when the command ended or a timeout passed; `output` is given what it prints until then, and its
+   * programs name the action at egress-proxy. An abort stops the program in the foreground within a second, and
+   * rejects.
    */
   async execute(action: Action, signal: AbortSignal, { output, actionId }: Call = {}): Promise<Observation> {
     const before = this.#turn;

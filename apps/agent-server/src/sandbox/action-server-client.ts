@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Transform } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import type { OutputWatch, ToolPort } from '@slipway/agent';
+import type { ToolPort } from '@slipway/agent';
 import {
   type ConfigureRequest,
   ExecuteActionResponse,
@@ -129,24 +129,10 @@ export class ActionServerClient implements ToolPort {
    */
   async execute(
     action: SandboxAction,
-    {
-      signal,
-      traceparent,
-      watch,
-      actionId,
-    }: {
-      readonly signal: AbortSignal;
-      readonly traceparent: string;
-      readonly watch?: OutputWatch;
-      readonly actionId?: string;
-    },
+    { signal, traceparent, watch, actionId }: Parameters<ToolPort['execute']>[1],
   ): Promise<SandboxObservation> {
     await orAborted(this.marks.settled, signal);
-    const body = {
-      action,
-      ...(watch === undefined ? {} : { call: watch.call }),
-      ...(actionId === undefined ? {} : { actionId }),
-    };
+    const body = { action, call: watch?.call, actionId };
     const work = (): Promise<unknown> =>
       this.post('/execute_action', body, { signal, traceparent, timeoutMs: ACTION_CEILING_MS });
     const answer = await (watch === undefined ? work() : watched(this, watch, signal, work));

@@ -86,9 +86,9 @@ export class TestEgress {
   }
 
   /** `CONNECT target`, as soon as it is answered. */
-  async tunnel(target: string, claims: Partial<EgressClaims> | null = {}): Promise<Tunnel> {
+  async tunnel(target: string, claims: Partial<EgressClaims> | null = {}, asker?: string): Promise<Tunnel> {
     const socket = await this.dial();
-    const credential = claims === null ? '' : `Proxy-Authorization: ${basic(this.password(claims))}\r\n`;
+    const credential = claims === null ? '' : `Proxy-Authorization: ${basic(this.password(claims), asker)}\r\n`;
     socket.write(`CONNECT ${target} HTTP/1.1\r\nHost: ${target}\r\n${credential}\r\n`);
     return readTunnel(socket);
   }
@@ -121,8 +121,11 @@ export class TestEgress {
   }
 }
 
-export const basic = (password: string): string =>
-  `Basic ${Buffer.from(`${EGRESS_USER}:${password}`).toString('base64')}`;
+/** @param asker who asks, as the sandbox says. */
+export const basic = (password: string, asker?: string): string => {
+  const user = asker === undefined ? EGRESS_USER : `${EGRESS_USER}.${asker}`;
+  return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+};
 
 export interface Origin {
   readonly port: number;

@@ -4,8 +4,11 @@ import fc from 'fast-check';
 import { askedByOf, COMMAND_JSON } from './asked-by.js';
 
 const of = (command: string): string =>
-  askedByOf({ action_id: 'x', asker_seq: '7', asker_command: JSON.stringify(command).slice(0, COMMAND_JSON) })?.line ??
-  '';
+  askedByOf({
+    action_id: 'x',
+    asker_seq: '7',
+    asker_command: JSON.stringify(command).replaceAll('\\u', '/u').slice(0, COMMAND_JSON),
+  })?.line ?? '';
 
 describe('who asked for a host', () => {
   it('is the first line of its command, whatever is in it', () => {
@@ -15,13 +18,14 @@ describe('who asked for a host', () => {
       'echo "a\\nb" \u0000 \u001b[31m \u202e <b>*x*</b>',
     );
     expect(of('')).toBe('');
+    expect(of('printf "\\u0000 /u0041"')).toBe('printf "/u0000 /u0041"');
   });
 
   it('ends after 200 code units, with a whole character, however the text was cut before', () => {
     expect(of('x'.repeat(90_000))).toBe(`${'x'.repeat(MAX_ASKER_LINE - 1)}…`);
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 400 }), fc.nat(500), (text, cut) => {
-        const json = JSON.stringify(text).slice(0, cut);
+        const json = JSON.stringify(text).replaceAll('\\u', '/u').slice(0, cut);
         const line = askedByOf({ action_id: null, asker_seq: '1', asker_command: json })?.line ?? '';
         expect(line.length).toBeLessThanOrEqual(MAX_ASKER_LINE);
         expect(line.isWellFormed()).toBe(true);

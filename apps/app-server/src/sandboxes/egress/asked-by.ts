@@ -7,7 +7,7 @@ export interface AskerRow {
   readonly action_id: string | null;
   /** Of the action with this id in the log of the conversation; `null`: there is none. */
   readonly asker_seq: string | null;
-  /** Its command as a JSON string, cut anywhere; `null` where its tool has none. */
+  /** Its command as a JSON string of `READABLE`, cut anywhere; `null` where its tool has none. */
   readonly asker_command: string | null;
 }
 
@@ -19,8 +19,10 @@ export function askedByOf({ action_id: id, asker_seq: seq, asker_command: comman
 }
 
 /** First line of a text that is given as the beginning of its JSON, without blank lines before it. */
-function firstLine(json: string | null): string {
-  const [, body = ''] = /^"(?:\\[nrt]|\s)*((?:[^"\\]|\\["\\/bft]|\\u[0-9a-f]{4})*)/i.exec(json ?? '') ?? [];
+function firstLine(readable: string | null): string {
+  // Control characters were escapes.
+  const json = (readable ?? '').replaceAll(/(?<!\\)\/u(00[01][0-9a-f])/gi, '\\u$1');
+  const [, body = ''] = /^"(?:\\[nrt]|\s)*((?:[^"\\]|\\["\\/bft]|\\u[0-9a-f]{4})*)/i.exec(json) ?? [];
   const [line = ''] = (JSON.parse(`"${body}"`) as string).split(/[\r\n\u2028\u2029]/);
   const cut = line.trim().toWellFormed();
   if (cut.length <= MAX_ASKER_LINE) return cut;

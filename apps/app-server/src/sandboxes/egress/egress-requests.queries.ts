@@ -7,6 +7,7 @@ import {
 import type { Columns, PoolClient } from '@slipway/db/sql';
 import type { CredentialScoped } from '@slipway/domain';
 import type { EgressScope } from '@slipway/net';
+import { READABLE } from '../../log/lookup/lookup.queries.js';
 import { hostKey } from '../credentials/credentials.queries.js';
 import { type AskerRow, askedByOf, COMMAND_JSON } from './asked-by.js';
 
@@ -141,13 +142,11 @@ export async function insertRequest(
   return requestOf(row);
 }
 
-/**
- * The action that the sandbox named, of the same conversation alone. Its command stays JSON: a sandbox writes characters
- * into its log that Postgres decodes no JSON with.
- */
+/** The action that the sandbox named, of the same conversation alone. */
 const ASKER = `LEFT JOIN app.event e ON e.org_id = $1 AND e.conversation_id = r.conversation_id AND e.kind = 'ActionEvent'
-       AND e.event_id = CASE WHEN r.action_id ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' THEN r.action_id::uuid END`;
-const ASKER_COLUMNS = `e.seq AS asker_seq, left(coalesce(e.event->'action'->'command', e.event->'action'->'code')::text, ${COMMAND_JSON}) AS asker_command`;
+       AND e.event_id = CASE WHEN r.action_id ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' THEN r.action_id::uuid END
+     LEFT JOIN LATERAL json_to_record(${READABLE}) AS x(action json) ON true`;
+const ASKER_COLUMNS = `e.seq AS asker_seq, left(coalesce(x.action->'command', x.action->'code')::text, ${COMMAND_JSON}) AS asker_command`;
 
 /** Newest first. */
 export async function listRequests(

@@ -26,10 +26,11 @@ export function AllowHere({ line, onClose }: { line: DeskLine; onClose: () => vo
   const { facts } = line;
   const { egress } = facts;
   const read = useQuery({
-    queryKey: ['desk-egress-requests', org.id, facts.id, egress?.requests],
+    queryKey: ['desk-egress-requests', org.id, facts.id, egress?.requestId, egress?.requests],
     queryFn: ({ signal }) => api.listEgressRequests({ org: org.id, conversation: facts.id, signal }),
     placeholderData: (before) => before,
     refetchOnWindowFocus: false,
+    staleTime: 0,
   });
   // Before the next key, however soon it is pressed.
   useLayoutEffect(() => place.current?.focus(), []);

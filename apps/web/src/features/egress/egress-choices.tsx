@@ -7,7 +7,7 @@ import { useSession } from '../session/me.ts';
 /** As wide as the others, whatever it says; 48 pixels high for a finger. */
 const ANSWER = 'w-full min-w-0 touch:h-12';
 
-/** The answers to one request, or to some of one command. Whoever may change rules may allow a host for the organization, too. */
+/** The answers to some requests of one command. Whoever may change rules may allow hosts for the organization, too. */
 export function EgressChoices({
   host,
   sending,

@@ -7,14 +7,15 @@ export interface RequestGroup {
   readonly requests: readonly [EgressRequest, ...EgressRequest[]];
 }
 
-/** Each group in the place of its first request. What no command asked for is told apart by nothing: it stands alone. */
+/** Each group in the place of its first request. What no command asked for stands alone. */
 export function groupsOf(waiting: readonly EgressRequest[]): readonly RequestGroup[] {
   return groupedBy(waiting, ({ id, actionId }) => (actionId === null ? `request ${id}` : `action ${actionId}`));
 }
 
-/** Requests of one command that were answered alike, for one line. */
+/** Requests of one command that were answered alike, for one line; in the order in which they were asked. */
 export function answeredAlike(settled: readonly EgressRequest[]): readonly RequestGroup[] {
-  return groupedBy(settled, ({ id, actionId, state, scope, decidedBy, reason }) =>
+  const inOrder = settled.toSorted((a, b) => Date.parse(a.createdAt) - Date.parse(b.createdAt));
+  return groupedBy(inOrder, ({ id, actionId, state, scope, decidedBy, reason }) =>
     actionId === null ? id : JSON.stringify([actionId, state, scope, decidedBy, reason]),
   );
 }

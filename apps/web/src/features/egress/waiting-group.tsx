@@ -131,7 +131,7 @@ function Hosts({
                 onChange={(is) => onChoose(request.id, is)}
               />
             )}
-            <RequestFacts request={request} />
+            <RequestFacts request={request} brief />
             <ErrorNotice error={failures.get(request.id)} />
           </div>
         );

@@ -76,8 +76,9 @@ export class EgressWorld {
     return { org: user.orgId, conversation: id, claim: `clm_${id}`, template: 'narrow', egress: 'allow-list' };
   }
 
-  connect(sandbox: Sandbox, target: string): Promise<Tunnel> {
-    return this.proxy.tunnel(target, { ...CLAIMS, ...sandbox });
+  /** @param asker who asks, as the sandbox says. */
+  connect(sandbox: Sandbox, target: string, asker?: string): Promise<Tunnel> {
+    return this.proxy.tunnel(target, { ...CLAIMS, ...sandbox }, asker);
   }
 
   async status(sandbox: Sandbox, target: string): Promise<number> {
@@ -105,12 +106,14 @@ export class EgressWorld {
     { org, conversation }: Sandbox,
     request: EgressRequest,
     more: Record<string, unknown> = {},
+    key?: string,
   ): Promise<Answer<EgressRequest & { code?: string; detail?: string }>> {
     return this.app.http(
       user,
       'POST',
       `/api/v1/orgs/${org}/conversations/${conversation}/egress-requests/${request.id}`,
       { decision: 'allow', host: request.host, port: request.port, ...more },
+      key === undefined ? {} : { 'idempotency-key': key },
     );
   }
 

@@ -78,17 +78,22 @@ export function unitsOf(events: readonly ConversationEvent[], unanswered = INTER
     });
     pending = null;
   };
+  const said = (event: EventOf<'MessageEvent'>, position: number): PromptUnit => {
+    const content = withAdded(textOf(event.llm_message.content), event.extended_content);
+    const pictures = picturesOf(event);
+    const message: ChatMessage = { role: 'user', content, ...(pictures.length === 0 ? {} : { pictures }) };
+    return { kind: 'message', messages: [message], eventIds: [event.id], position, open: false };
+  };
   const say = (event: EventOf<'MessageEvent'>, position: number): void => {
     if (forgotten.has(event.id)) {
       summarize();
       return;
     }
     close();
-    const content = withAdded(textOf(event.llm_message.content), event.extended_content);
-    const pictures = picturesOf(event);
-    const message: ChatMessage = { role: 'user', content, ...(pictures.length === 0 ? {} : { pictures }) };
-    units.push({ kind: 'message', messages: [message], eventIds: [event.id], position, open: false });
+    units.push(said(event, position));
   };
+  /** A call has no answer yet: a notice must not come between the two. */
+  const isCalling = (): boolean => turn?.calls.some((_, index) => turn?.results[index] === undefined) ?? false;
   for (const event of events) {
     const isForgotten = forgotten.has(event.id);
     const position = seen;
@@ -115,6 +120,7 @@ export function unitsOf(events: readonly ConversationEvent[], unanswered = INTER
         break;
       case 'MessageEvent':
         if (event.source === 'user') waiting.push({ event, position });
+        else if (event.llm_message.role === 'user' && isCalling()) later.push(said(event, position));
         else if (event.llm_message.role === 'user') say(event, position);
         else turnOf(event.llm_response_id ?? null, event.id, position).text += textOf(event.llm_message.content);
         break;

@@ -153,6 +153,7 @@ export class Conversation {
   async send(message: SendEventRequest): Promise<void> {
     this.assertOwned();
     this.runs.joinTrace();
+    if (message.notice === true) return this.notify(message);
     if (message.run) await this.confirmation.rejectPending(ANSWERED_OTHERWISE);
     const id = message.event_id ?? randomUUID();
     const isNew = !this.log.has(id);
@@ -161,6 +162,14 @@ export class Conversation {
     if (isNew && this.runs.isActive) this.deps.actionServer.markTurn(this.id);
     if (!message.run || !pendingMessages(this.log.events).some((waiting) => waiting.id === id)) return;
     this.runs.startNext();
+  }
+
+  /** A word of the platform. An agent that waits for an answer, was halted or has nothing to go on with stays so. */
+  private async notify({ event_id: id = randomUUID(), content, run }: SendEventRequest): Promise<void> {
+    if (this.log.has(id)) return;
+    const text = content.map((part) => part.text).join('\n');
+    await this.log.append([boundEvent(this.deps.mask.event(noticeTo(id, text)))]);
+    if (run) this.runs.startForNotice(id);
   }
 
   /**

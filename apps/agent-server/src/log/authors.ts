@@ -20,7 +20,7 @@ export function authorOf(caller: Caller): Author {
  */
 export function withAuthor(caller: Caller, message: SendEventRequest): SendEventRequest {
   if (caller.kind === 'app') return message;
-  const { sender_id: _, attachments: _files, ...named } = message;
+  const { sender_id: _, attachments: _files, notice: _notice, ...named } = message;
   if (actsForApp(caller)) return named;
   const { sender: _sender, event_id, ...rest } = named;
   // An earlier worker delivers so while releases roll: under another id it would deliver the same message again and

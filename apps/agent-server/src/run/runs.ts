@@ -13,7 +13,8 @@ import {
   stamp,
   statusUpdate,
 } from '@slipway/agent';
-import type { StreamingDelta } from '@slipway/contracts/events';
+import { type ConversationEvent, type StreamingDelta, stateValueOf } from '@slipway/contracts/events';
+import { lastStatus } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import { currentContext, currentTraceparent, runInContext } from '@slipway/telemetry';
 import type { ConversationDeps } from '../conversations/conversation-deps.js';
@@ -51,6 +52,8 @@ export class Runs {
   private active: ActiveRun | undefined;
   /** A message that asked for a run arrived while one was ending. */
   private again = false;
+  /** A notice that came while a run was under way, and that is worth another one. */
+  private noticed: string | null = null;
   /** Of who asked last for a summary. */
   private summaryPass: ChargePass | null = null;
   private traceId = currentContext()?.traceId ?? randomUUID().replaceAll('-', '');
@@ -98,6 +101,15 @@ export class Runs {
   startNext(): void {
     if (this.active !== undefined) this.again = true;
     else this.start();
+  }
+
+  /**
+   * A run for a notice of the log, where the agent has come to its end and nothing waits; after the run under way,
+   * unless that has read it.
+   */
+  startForNotice(id: string): void {
+    if (this.active !== undefined) this.noticed = id;
+    else if (this.mayStart && ['idle', 'finished'].includes(lastStatus(this.log.events))) this.start();
   }
 
   /** The run ends after its step. @returns false without one. */
@@ -197,6 +209,10 @@ export class Runs {
     this.rests.tell();
     // Accepted between the run's last event and its end.
     if (!this.again && this.mayStart && this.confirmation.accepted) this.start();
+    const { noticed } = this;
+    this.noticed = null;
+    if (!this.again && !this.isActive && noticed !== null && !wasRead(this.log.events, noticed))
+      this.startForNotice(noticed);
     if (!this.again || this.subject().fenced || pendingMessages(this.log.events).length === 0) return;
     this.confirmation.rejectPending(ANSWERED_OTHERWISE).then(
       () => this.active === undefined && this.mayStart && this.start(),
@@ -264,4 +280,16 @@ export function notStarted(): SlipwayError {
     'conversation.not-running',
     'This sandbox was restarted: start the conversation again with POST /api/conversations.',
   );
+}
+
+/**
+ * Whether a call of the agent's model began after the event: the second answer behind it did for certain.
+ */
+function wasRead(events: readonly ConversationEvent[], id: string): boolean {
+  const at = events.findLastIndex((event) => event.id === id);
+  const answers = events.slice(at + 1).filter((event) => {
+    const stats = stateValueOf(event, 'stats');
+    return stats !== undefined && (stats.latest?.usage_id ?? 'agent') === 'agent';
+  });
+  return answers.length > 1;
 }

@@ -1,4 +1,4 @@
-import type { QueuedMessage } from '@slipway/contracts/conversations';
+import { MAX_QUEUED_MESSAGES, type QueuedMessage } from '@slipway/contracts/conversations';
 import type { Principal } from '@slipway/contracts/organizations';
 import { sentAttachments } from '@slipway/db/conversations';
 import { type Columns, inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
@@ -21,7 +21,7 @@ export async function queuedOf(client: PoolClient, orgId: string, conversationId
   >({
     name: 'list-queued',
     text: `SELECT id, text, state, created_at, created_by, created_by_label, held, version FROM app.inbox_message
-           WHERE org_id = $1 AND conversation_id = $2 AND state IN ('queued', 'delivered') ORDER BY held, position`,
+           WHERE org_id = $1 AND conversation_id = $2 AND state IN ('queued', 'delivered') AND notice IS NULL ORDER BY held, position`,
     values: [orgId, conversationId],
   });
   const ids = rows.map(({ id }) => id);
@@ -128,6 +128,47 @@ export async function insertMessage(
     name: 'count-message',
     text: `SELECT app.count_storage($1, $2, octet_length($3::text) + app.event_overhead(), 0, 0, 'work')`,
     values: [caller.orgId, conversationId, message.text],
+  });
+  return true;
+}
+
+/** Who the messages of the platform are from: no user, and nobody's id. */
+const PLATFORM = { id: 'platform', label: 'Slipway' } as const;
+
+/**
+ * A word of the platform to the agent, which is no user's message: nobody becomes an asker by it, and nobody is
+ * charged. Not written where as many messages wait as may. For a caller that holds the conversation's row.
+ * @param start whether an idle agent takes a step for it. @returns whether it was written.
+ */
+export async function insertNotice(
+  client: PoolClient,
+  orgId: string,
+  conversationId: string,
+  { id, text, start }: { readonly id: string; readonly text: string; readonly start: boolean },
+): Promise<boolean> {
+  const { rowCount } = await client.query({
+    name: 'insert-notice',
+    text: `INSERT INTO app.inbox_message (id, org_id, conversation_id, text, created_by, created_by_label, trace_id, notice)
+           SELECT $1, $2, $3, $4, $5, $6, $7, $8 WHERE (
+             SELECT count(*) FROM app.inbox_message WHERE org_id = $2 AND conversation_id = $3 AND state IN ('queued', 'delivered')) < $9
+           ON CONFLICT (org_id, id) DO NOTHING`,
+    values: [
+      id,
+      orgId,
+      conversationId,
+      text,
+      PLATFORM.id,
+      PLATFORM.label,
+      currentTraceId(),
+      start ? 'start' : 'read',
+      MAX_QUEUED_MESSAGES,
+    ],
+  });
+  if (rowCount !== 1) return false;
+  await client.query({
+    name: 'count-message',
+    text: `SELECT app.count_storage($1, $2, octet_length($3::text) + app.event_overhead(), 0, 0, 'work')`,
+    values: [orgId, conversationId, text],
   });
   return true;
 }

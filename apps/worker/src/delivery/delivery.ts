@@ -43,6 +43,11 @@ export class Delivery {
       const next = messages.filter((message) => !sent.has(message.id));
       if (next.length === 0) return sent.size;
       for (const message of next) {
+        if (message.notice !== null) {
+          await notify(held.id, agent, message, signal);
+          sent.add(message.id);
+          continue;
+        }
         // Before the agent has it: no call that it causes counts for another user.
         await this.spendings.charge(
           held.orgId,
@@ -65,4 +70,21 @@ export class Delivery {
       }
     }
   }
+}
+
+/** A word of the platform: it counts for nobody's spending, and names no user. */
+async function notify(
+  id: string,
+  agent: AgentClient,
+  { id: event, text, notice }: { readonly id: string; readonly text: string; readonly notice: string | null },
+  signal: AbortSignal,
+): Promise<void> {
+  const body = {
+    role: 'user' as const,
+    content: [{ type: 'text' as const, text }],
+    notice: true,
+    run: notice === 'start',
+    event_id: event,
+  };
+  await agent.call('sendEvent', { id, body }, { signal });
 }

@@ -43,6 +43,24 @@ describe('whose budget a conversation counts for', () => {
     ]);
   });
 
+  it('is not changed by a word of the platform, which is handed over as such', async () => {
+    const { id, message } = await harness.create();
+    await harness.start(id);
+    harness.peers.spendings.splice(0);
+    const notices = await Promise.all(
+      ['read', 'start'].map(async (kind) => {
+        const notice = await harness.send(id, `to ${kind}`, 'platform');
+        await inOrg(harness.pool, ORG, (client) =>
+          client.query('UPDATE app.inbox_message SET notice = $2 WHERE id = $1', [notice, kind]),
+        );
+        return notice;
+      }),
+    );
+    await deliver(id);
+    expect(harness.peers.spendings).toEqual([]);
+    expect(new Set(harness.peers.messagesOf(id))).toEqual(new Set([message, ...notices]));
+  });
+
   it('stays that of the last author when the conversation starts again', async () => {
     const { id } = await harness.create();
     await harness.start(id);

@@ -10,7 +10,7 @@ const GATEWAY_USE_SECONDS = 150;
  * belongs to a client with an agent of its own, whose work the log does not show.
  */
 const NOTHING_TO_DO = `c.desired = 'run' AND c.start_status = 'READY' AND c.execution_status <> 'running'
-  AND EXISTS (SELECT 1 FROM app.inbox_message m WHERE m.conversation_id = c.id)
+  AND EXISTS (SELECT 1 FROM app.inbox_message m WHERE m.conversation_id = c.id AND m.notice IS NULL)
   AND NOT EXISTS (SELECT 1 FROM app.inbox_message m WHERE m.conversation_id = c.id AND m.state IN ('queued', 'delivered') AND NOT m.held)
   AND NOT EXISTS (SELECT 1 FROM app.outbox o WHERE o.queue = 'conversation-start' AND o.key = c.id::text)
   AND NOT EXISTS (SELECT 1 FROM app.sandbox_grant g WHERE g.org_id = c.org_id AND g.conversation_id = c.id

@@ -66,7 +66,7 @@ export function idleConversations(pool: SqlPool, idleSeconds: number): Promise<I
   return system(pool, 'idle sweep', async (client) => {
     const result = await client.query<IdleConversation>(
       `SELECT id, org_id AS "orgId", sandbox_url AS "sandboxUrl",
-         NOT EXISTS (SELECT 1 FROM app.inbox_message m WHERE m.conversation_id = c.id) AS "withoutTask"
+         NOT EXISTS (SELECT 1 FROM app.inbox_message m WHERE m.conversation_id = c.id AND m.notice IS NULL) AS "withoutTask"
        FROM app.conversation c
        WHERE desired = 'run' AND start_status = 'READY' AND sandbox_status = 'RUNNING' AND execution_status <> 'running' AND updated_at < now() - $1 * interval '1 second'
          AND NOT EXISTS (SELECT 1 FROM app.inbox_message m WHERE m.conversation_id = c.id AND m.state IN ('queued', 'delivered') AND NOT m.held)

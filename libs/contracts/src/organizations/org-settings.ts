@@ -40,6 +40,11 @@ export const OrgSettingValues = z.strictObject({
    */
   egressUnknown: z.enum(EGRESS_UNKNOWN),
   /**
+   * What an answer to a sandbox's request for a host does with an agent that is idle and whose sandbox runs: the agent
+   * reads of it with the next message (`wait`), or goes on at once (`start`). Read at each answer.
+   */
+  egressAnswered: z.enum(['wait', 'start']),
+  /**
    * Whether sandboxes are given values of secrets. `brokered-only`: none is; agents work with brokered credentials
    * alone. Read at each start of a sandbox.
    */
@@ -67,6 +72,7 @@ export const DEFAULT_ORG_SETTINGS: OrgSettingValues = {
   confirmation: 'never',
   fourEyes: false,
   egressUnknown: 'ask',
+  egressAnswered: 'wait',
   secretsInSandbox: 'allowed',
   promptLogDays: null,
   analytics: false,

@@ -15,14 +15,14 @@ export function isProxied(egress: EgressClass): egress is ProxiedEgressClass {
 }
 
 /**
- * The user's name in a proxy URL of a sandbox; whose sandbox it is stands in the password. Behind it, after a dot, stands
+ * The user's name in a proxy URL of a sandbox; whose sandbox it is stands in the password. Behind it, after a dot, is
  * who asks, as the sandbox says: an action by its id, or one of `EGRESS_ASKERS`. Nothing relies on it.
  */
 export const EGRESS_USER = 'sandbox';
 
 /**
- * What asks in a sandbox beside actions: a user's shell, the editor, scripts outside of the agent's shell (clone, setup,
- * hooks), the agent's browser, servers of tools.
+ * What asks in a sandbox beside actions: a user's shell, the editor, scripts outside of the agent's shell (clone,
+ * setup, hooks), the agent's browser, servers of tools.
  */
 export const EGRESS_ASKERS = ['terminal', 'editor', 'script', 'browser', 'tool-server'] as const;
 export type EgressAsker = (typeof EGRESS_ASKERS)[number];

@@ -1,6 +1,6 @@
 import { type Columns, inOrg, type SqlPool } from '../sql/index.js';
 
-type InboxRow = Columns<'app.inbox_message', 'id' | 'text'> & {
+type InboxRow = Columns<'app.inbox_message', 'id' | 'text' | 'notice', { notice: 'read' | 'start' | null }> & {
   readonly createdBy: string;
   readonly createdByLabel: string;
 };
@@ -28,7 +28,7 @@ export function claimInbox(
     });
     const messages = await client.query<InboxRow>({
       name: 'read-inbox',
-      text: `SELECT id, text, created_by AS "createdBy", created_by_label AS "createdByLabel" FROM app.inbox_message WHERE conversation_id = $1 AND state = 'delivered' ORDER BY position`,
+      text: `SELECT id, text, created_by AS "createdBy", created_by_label AS "createdByLabel", notice FROM app.inbox_message WHERE conversation_id = $1 AND state = 'delivered' ORDER BY position`,
       values: [id],
     });
     return { messages: messages.rows, claimed: claimed.rowCount ?? 0 };

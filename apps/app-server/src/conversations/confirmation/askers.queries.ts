@@ -73,7 +73,7 @@ WITH RECURSIVE updates AS (
   WHERE e.org_id = $1 AND e.conversation_id = $2 AND e.seq > heard.seq AND e.kind IN ('MessageEvent', 'Condensation') AND e.event->>'source' = 'user'
 ), written AS (
   SELECT m.id, m.created_by FROM app.inbox_message m, heard
-  WHERE m.org_id = $1 AND m.conversation_id = $2 AND m.state <> 'withdrawn'
+  WHERE m.org_id = $1 AND m.conversation_id = $2 AND m.state <> 'withdrawn' AND m.notice IS NULL
     AND NOT EXISTS (SELECT 1 FROM app.event e WHERE e.org_id = $1 AND e.conversation_id = $2 AND e.event_id = m.id AND e.seq <= heard.seq)
 ), direct AS (
   SELECT created_by AS id FROM app.conversation WHERE org_id = $1 AND id = $2

@@ -133,7 +133,7 @@ SELECT app.conversation_summary(c) AS summary,
    ORDER BY r.created_at, r.id LIMIT 1) AS egress,
   said.seq AS said_seq, coalesce(asked.at, said.created_at, c.updated_at) AS since,
   (SELECT count(DISTINCT u)::int FROM (SELECT c.created_by AS u UNION SELECT m.created_by FROM app.inbox_message m
-     WHERE m.org_id = $1 AND m.conversation_id = c.id AND m.state = 'queued') people) AS people,
+     WHERE m.org_id = $1 AND m.conversation_id = c.id AND m.state = 'queued' AND m.notice IS NULL) people) AS people,
   asked.id AS action_id, asked.tool AS action_tool, asked.text AS action_text, coalesce(asked.actions, 0) AS actions, asked.risks,
   doing.tool AS doing_tool, doing.text AS doing_text, word.seq AS word_seq, word.kind AS word_kind, word.text AS word_text, answered.answered
 FROM near JOIN app.conversation c ON c.org_id = $1 AND c.id = near.id

@@ -40,6 +40,7 @@ describe('what an organization has set up', () => {
         confirmation: 'never',
         fourEyes: false,
         egressUnknown: 'ask',
+        egressAnswered: 'wait',
         secretsInSandbox: 'allowed',
         promptLogDays: null,
         analytics: false,

@@ -14,7 +14,9 @@ import { decideEgress } from '@slipway/net';
 import { lockSandbox } from '../../conversations/conversations.queries.js';
 import { IngestService } from '../../log/ingest/ingest.service.js';
 import { orgSettingsOf } from '../../organizations/org-settings/org-settings.queries.js';
+import { Jobs } from '../../platform/jobs.js';
 import { CLOCK, IDS, SQL_POOL } from '../../platform/tokens.js';
+import { notifyAgent } from './egress-notice.js';
 import { countRequests, type EgressPlace, insertRequest, readPlace, tryAgain } from './egress-requests.queries.js';
 import { recordObserved } from './observed-hosts.queries.js';
 import { comparedHost, isOfInternet, namesAbove } from './rule-pattern.js';
@@ -39,6 +41,7 @@ export class EgressDecisionsService {
     @Inject(IDS) private readonly ids: Ids,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly ingest: IngestService,
+    private readonly jobs: Jobs,
   ) {}
 
   async decide(asked: EgressQuestion): Promise<EgressDecision> {
@@ -86,6 +89,7 @@ export class EgressDecisionsService {
     const { org, conversation } = question;
     if (conversation === null) return decided('deny', null);
     let publish = (): void => {};
+    let notifies = false;
     const decision = await inOrg(this.pool, org, async (client): Promise<EgressDecision> => {
       const known = await tryAgain(client, question);
       if (known?.state === 'waiting') return asks(known.id);
@@ -103,9 +107,11 @@ export class EgressDecisionsService {
         events: [egressEvent(this.ids, this.clock, 'environment', request)],
         row,
       });
+      notifies = await notifyAgent(client, org, this.ids, { conversationId: conversation, row, request, start: false });
       return asks(request.id);
     });
     publish();
+    if (notifies) this.jobs.enqueue('conversation-deliver', org, conversation);
     return decision;
   }
 }

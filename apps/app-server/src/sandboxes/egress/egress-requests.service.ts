@@ -16,8 +16,10 @@ import { assertFourEyes } from '../../conversations/confirmation/four-eyes.js';
 import { lockSandbox } from '../../conversations/conversations.queries.js';
 import { IngestService } from '../../log/ingest/ingest.service.js';
 import { readOrgSettings } from '../../organizations/org-settings/org-settings.queries.js';
+import { Jobs } from '../../platform/jobs.js';
 import { CLOCK, CONFIG, IDS, SQL_POOL } from '../../platform/tokens.js';
 import { egressEvent, observes } from './egress-decisions.service.js';
+import { notifyAgent, type ToNotify } from './egress-notice.js';
 import { decideRequest, listRequests, readRequest } from './egress-requests.queries.js';
 import { countRules, insertRule } from './egress-rules.queries.js';
 import { comparedHost, rulePattern } from './rule-pattern.js';
@@ -31,6 +33,7 @@ export class EgressRequestsService {
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly ingest: IngestService,
     @Inject(CONFIG) private readonly config: Config,
+    private readonly jobs: Jobs,
   ) {}
 
   /** @throws SlipwayError `resource.not-found` */
@@ -62,7 +65,7 @@ export class EgressRequestsService {
     const allows = answer.decision === 'allow';
     if (allows && answer.scope === 'organization' && !caller.permissions.has('egress:write'))
       throw new SlipwayError('permission.denied', 'This needs the permission egress:write.');
-    const { decided, publish } = await inOrg(this.pool, caller.orgId, async (client) => {
+    const { decided, publish, notifies } = await inOrg(this.pool, caller.orgId, async (client) => {
       const row = await lockSandbox(client, caller.orgId, conversationId);
       const request = row === null ? null : await readRequest(client, caller.orgId, { conversationId, id });
       if (row === null || request === null) throw notFound();
@@ -93,11 +96,19 @@ export class EgressRequestsService {
       const events = [egressEvent(this.ids, this.clock, 'user', after)];
       return {
         decided: after,
+        notifies: await this.notify(client, caller.orgId, { conversationId, row, request: after }),
         publish: await this.ingest.appendPlatform(client, caller.orgId, conversationId, { events, row }),
       };
     });
     publish();
+    if (notifies) this.jobs.enqueue('conversation-deliver', caller.orgId, conversationId);
     return decided;
+  }
+
+  /** @returns whether a word to the agent is to be delivered. */
+  private async notify(client: PoolClient, orgId: string, about: Omit<ToNotify, 'start'>): Promise<boolean> {
+    const { egressAnswered } = await readOrgSettings(client, orgId);
+    return notifyAgent(client, orgId, this.ids, { ...about, start: egressAnswered === 'start' });
   }
 
   /** @returns the id of the rule. */

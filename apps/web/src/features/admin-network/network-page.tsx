@@ -2,6 +2,7 @@
 import { Notice } from '@slipway/ui';
 import { useTranslations } from 'next-intl';
 import { Page } from '../frame/page.tsx';
+import { AnsweredHosts } from './answered-hosts.tsx';
 import { ObservedHosts } from './observed-hosts.tsx';
 import { Rules } from './rules.tsx';
 import { UnknownHosts } from './unknown-hosts.tsx';
@@ -19,6 +20,7 @@ export function NetworkPage() {
         </Notice>
       ) : null}
       <UnknownHosts />
+      <AnsweredHosts />
       <ObservedHosts />
       <Rules />
     </Page>

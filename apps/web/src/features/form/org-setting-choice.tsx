@@ -13,7 +13,7 @@ import { useVersionedForm } from './use-versioned-form.ts';
 import { VersionedFailure } from './versioned-failure.tsx';
 
 /** Settings of an organization that are one of a few words. */
-type Setting = 'egressUnknown' | 'secretsInSandbox';
+type Setting = 'egressUnknown' | 'egressAnswered' | 'secretsInSandbox';
 
 interface OrgSettingChoiceProps<K extends Setting> {
   readonly setting: K;

@@ -1,0 +1,80 @@
+import {
+  EGRESS_ONCE_SECONDS,
+  type EgressAsker,
+  type EgressRequest,
+  MAX_ASKER_LINE,
+} from '@slipway/contracts/sandboxes';
+import type { PoolClient } from '@slipway/db/sql';
+import type { Ids } from '@slipway/domain';
+import type { SandboxRow } from '../../conversations/conversations.queries.js';
+import { insertNotice, isLive } from '../../conversations/inbox.queries.js';
+import { wantJob } from '../../platform/outbox.queries.js';
+
+/** A request, and the conversation whose row is held. */
+export interface ToNotify {
+  readonly conversationId: string;
+  readonly row: SandboxRow;
+  readonly request: EgressRequest;
+  /** Whether an idle agent takes a step for it. */
+  readonly start: boolean;
+}
+
+/**
+ * A word to the agent about a request of one of its commands, for its next step. None where no sandbox runs: a paused
+ * agent tries again by itself, and is not started; and none about what a user asked from a terminal.
+ * @returns whether there is one, and a job that delivers it.
+ */
+export async function notifyAgent(
+  client: PoolClient,
+  orgId: string,
+  ids: Ids,
+  { conversationId, row, request, start }: ToNotify,
+): Promise<boolean> {
+  if (!isLive(row) || OF_USERS.has(request.actionId)) return false;
+  if (!(await insertNotice(client, orgId, conversationId, { id: ids.uuid(), text: noticeText(request), start })))
+    return false;
+  await wantJob(client, orgId, 'conversation-deliver', conversationId);
+  return true;
+}
+
+const OF_USERS: ReadonlySet<string | null> = new Set<EgressAsker>(['terminal', 'editor']);
+
+/** Longest name of a user, and longest reason, in a word to the agent. UTF-16 code units. */
+const MAX_NAME = 100;
+const MAX_REASON = MAX_ASKER_LINE;
+
+/**
+ * What the agent reads of a request. Host and reason are texts of others: each is bounded, in one line and without
+ * characters that are not seen, and the host is in ASCII.
+ */
+export function noticeText(request: EgressRequest): string {
+  const host = plain(request.host, 253).replaceAll(/[^!-~]/g, '?');
+  const target = `${host.includes(':') ? `[${host}]` : host}:${request.port}`;
+  const by = request.decidedBy === null ? '' : ` by ${plain(request.decidedBy, MAX_NAME)}`;
+  const reason = plain(request.reason, MAX_REASON);
+  switch (request.state) {
+    case 'waiting':
+      return `[Network] Not reached: ${target} (a user was asked; go on without it, and try again later).`;
+    case 'expired':
+      return `[Network] Nobody answered whether ${target} may be reached: it is not.`;
+    case 'denied':
+      return `[Network] ${target} was refused${by}${reason === '' ? '.' : `, with this reason: "${reason}".`} Do without it.`;
+    case 'allowed':
+      return `[Network] ${target} was allowed${by} ${SCOPES[request.scope ?? 'once']}. Try again now.`;
+  }
+}
+
+const SCOPES = {
+  once: `once: new connections pass for ${EGRESS_ONCE_SECONDS} seconds`,
+  conversation: 'for this conversation',
+  organization: 'for the organization',
+} as const;
+
+function plain(text: string, most: number): string {
+  const line = text
+    .toWellFormed()
+    .replaceAll(/[\p{C}\s\u2028\u2029]+/gu, ' ')
+    .replaceAll('"', "'")
+    .trim();
+  return line.length <= most ? line : `${line.slice(0, most - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+}

@@ -482,6 +482,8 @@ export interface Tables {
     readonly held: boolean;
     /** Counts the changes of its text, from 1. */
     readonly version: number;
+    /** Of the platform itself, which begins no turn: `read` at the agent's next step, `start` also where it is idle. */
+    readonly notice: string | null;
   };
   'app.integration_account_claim': {
     readonly provider: string;

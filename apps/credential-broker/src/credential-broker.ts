@@ -12,6 +12,7 @@ import { HeldCredentials } from './control/held-credentials.js';
 import { OpenTunnels } from './control/open-tunnels.js';
 import { Resting } from './control/resting.js';
 import { AccessTokens } from './forms/access-tokens.js';
+import { RefreshTokens } from './forms/refresh-token.js';
 import { RequestService } from './forward/serve-request.js';
 import { Intake } from './intake/intake.js';
 import { LeafCertificates } from './intake/leaf-certificates.js';
@@ -54,7 +55,8 @@ export async function startCredentialBroker(
     resolve,
     idleMs,
   };
-  const tokens = new AccessTokens(upstream, (outcome) => metrics.tokens.inc({ outcome }));
+  const refreshing = new RefreshTokens({ client, upstream, logger });
+  const tokens = new AccessTokens({ upstream, refreshing, counted: (outcome) => metrics.tokens.inc({ outcome }) });
   const held: HeldCredentials = new HeldCredentials({
     client,
     logger,
@@ -125,6 +127,7 @@ export async function startCredentialBroker(
       tunnels.close();
       held.close();
       tokens.close();
+      refreshing.close();
       resting.close();
       client.close();
       server.closeAllConnections();

@@ -49,7 +49,7 @@ export function createBrokerMetrics(): BrokerMetrics {
     }),
     tokens: new Counter({
       name: 'broker_access_tokens_total',
-      help: 'Access tokens asked for with a client secret; outcome is issued, rejected or unreachable',
+      help: 'Access tokens that other servers were asked for; outcome is issued, rejected or unreachable',
       labelNames: ['outcome'],
       registers,
     }),

@@ -176,22 +176,23 @@ describe('access tokens of an OAuth client', () => {
 
   it('one that nothing uses for a minute is forgotten, one in use is kept for its time, another secret has its own', async () => {
     let now = 0;
-    const tokens = new AccessTokens(
-      {
+    const tokens = new AccessTokens({
+      upstream: {
         addresses: { cluster: AddressRanges.read(''), permitted: AddressRanges.read('127.0.0.1') },
         resolve: async () => ['127.0.0.1'],
         idleMs: 10_000,
       },
-      () => {},
-      () => now,
-    );
+      refreshing: { issue: () => Promise.reject(new Error('of another form')) },
+      now: () => now,
+    });
+    const line = { ...LINE, host: API, port: api.port };
     const given = client();
     const held = (value: string): HeldCredential => ({ ...given, value: Buffer.from(value), identity: null });
     const [one, other] = [held('one-secret'), held('other-secret')];
-    const of = async (each: HeldCredential) => (await tokens.of(LINE.org, { credential: each, used: [each] }))?.value;
+    const of = async (each: HeldCredential) => (await tokens.of(line, { credential: each, used: [each] }))?.value;
     const first = await of(one);
     expect([first, await of(other), await of(one)]).toEqual(['at-1-0123456789', 'at-2-0123456789', 'at-1-0123456789']);
-    expect(await tokens.of(LINE.org, { credential: one, used: [] })).toBeNull();
+    expect(await tokens.of(line, { credential: one, used: [] })).toBeNull();
     for (; now < 3_570_000; now += 59_000) expect(await of(one)).toBe(first);
     expect([await of(one), await of(other)]).toEqual(['at-3-0123456789', 'at-4-0123456789']);
     now += 60_000;

@@ -1,6 +1,15 @@
 import { InternalClient } from '@slipway/auth/internal-client';
 import { SecretBox } from '@slipway/auth/secret-box';
-import { type CredentialQuestion, OpenedCredentials, type ReflectedCredential } from '@slipway/contracts/credentials';
+import {
+  type CredentialQuestion,
+  OpenedCredentials,
+  type ReflectedCredential,
+  RenewalAnswer,
+  type RenewalOutcome,
+  type RenewalQuestion,
+  RotatedAnswer,
+  type RotatedCredential,
+} from '@slipway/contracts/credentials';
 
 /** Of many values. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
@@ -26,6 +35,25 @@ export class ControlClient extends InternalClient {
     const { signed, answer } = await this.ask('/internal/credentials/v1/open', question);
     const text = this.box.decrypt(Buffer.from(answer, 'base64'), `opened:${signed}`);
     return OpenedCredentials.parse(JSON.parse(text));
+  }
+
+  /** An access token, or the lease to get one. @throws Error as `open`. */
+  async renew(question: RenewalQuestion): Promise<RenewalAnswer> {
+    const { signed, answer } = await this.ask('/internal/credentials/v1/renew', question);
+    const text = this.box.decrypt(Buffer.from(answer, 'base64'), `renewal:${signed}`);
+    return RenewalAnswer.parse(JSON.parse(text));
+  }
+
+  /** What came of a lease. @returns whether a token that was issued is kept. @throws Error as `reflected`. */
+  async renewed(
+    { refused: _, ...question }: RenewalQuestion,
+    lease: string,
+    outcome: RenewalOutcome,
+  ): Promise<boolean> {
+    const sealed = this.box.encrypt(JSON.stringify(outcome), `rotated:${lease}`).toString('base64');
+    const body: RotatedCredential = { ...question, lease, sealed };
+    const { answer } = await this.ask('/internal/credentials/v1/rotated', body);
+    return RotatedAnswer.parse(JSON.parse(answer)).kept;
   }
 
   /** @throws Error when app-server cannot be reached, or does not take it. */

@@ -1,18 +1,14 @@
 import { createHash } from 'node:crypto';
-import { request as httpRequest, type IncomingMessage } from 'node:http';
-import type { CredentialUse } from '@slipway/contracts/credentials';
+import type { BrokerLine, CredentialUse } from '@slipway/contracts/credentials';
 import { SlipwayError } from '@slipway/errors';
-import { z } from 'zod';
 import { type Needle, needlesOf } from '../forward/needles.js';
-import { Upstream, type UpstreamOptions } from '../forward/upstream.js';
+import type { UpstreamOptions } from '../forward/upstream.js';
 import type { HeldCredential } from '../judge/credential.js';
 import type { Judged } from '../judge/judge-request.js';
-import { refused } from '../judge/refusal.js';
+import type { RefreshTokens } from './refresh-token.js';
+import { exchangeToken } from './token-exchange.js';
+import { askForToken, rejection } from './token-endpoint.js';
 
-/** For an answer of an authorization server. Milliseconds. */
-const ANSWER_MS = 10_000;
-/** Most of that answer. Bytes. */
-const MAX_ANSWER_BYTES = 64 * 1024;
 /** A token of which the server does not say how long it is valid. Seconds. */
 const UNSAID_SECONDS = 300;
 /** No token is used longer, and none in its last moments: it may reach its place later than it left. Milliseconds. */
@@ -25,18 +21,9 @@ const REFUSED_MS = 5_000;
 const SWEEP_MS = 1_000;
 const MAX_KEPT = 5_000;
 
-type OAuthUse = Extract<CredentialUse, { form: 'oauth-client-credentials' }>;
-
-/** RFC 6749, 5.1. */
-const TokenAnswer = z.object({
-  access_token: z
-    .string()
-    .min(1)
-    .max(16 * 1024)
-    .regex(/^[\x21-\x7e]+$/),
-  token_type: z.string().regex(/^bearer$/i),
-  expires_in: z.coerce.number().min(0).optional().catch(undefined),
-});
+/** Forms whose token another server issues. */
+type TokenUse = Extract<CredentialUse, { form: 'oauth-client-credentials' | 'token-exchange' | 'oauth-refresh-token' }>;
+export type TokenCredential<Use extends CredentialUse> = HeldCredential & { readonly use: Use };
 
 /** What an authorization server has issued to an organization's client. */
 export interface AccessToken {
@@ -44,6 +31,13 @@ export interface AccessToken {
   readonly value: string;
   /** It is searched in answers like a value. */
   readonly needles: readonly Needle[];
+}
+
+/** What a server has answered. */
+export interface Issued {
+  readonly value: string;
+  /** How long it is valid; `undefined`: the server did not say. */
+  readonly seconds: number | undefined;
 }
 
 interface Kept {
@@ -54,44 +48,52 @@ interface Kept {
   usedAt: number;
 }
 
+export interface AccessTokensOptions {
+  readonly upstream: UpstreamOptions;
+  readonly refreshing: Pick<RefreshTokens, 'issue'>;
+  readonly counted?: (outcome: 'issued' | 'rejected' | 'unreachable') => void;
+  /** Milliseconds, of a clock that only goes forward. */
+  readonly now?: () => number;
+}
+
 /**
- * Access tokens of OAuth clients, in memory alone: each from one question however many requests wait for it, as long as
- * the server says, it is used, and nothing of its organization changes. A request gets one only with the client's
- * secret, which is opened anew each minute.
+ * Access tokens that other servers issue, in memory alone: each from one question however many requests wait for it, as
+ * long as the server says, it is used, and nothing of its organization changes. A request gets one only with a
+ * credential that is opened anew each minute.
  */
 export class AccessTokens {
   private readonly kept = new Map<string, Kept>();
+  /** By key, the last token that a place has not taken. */
+  private readonly refused = new Map<string, string>();
   private readonly timer: NodeJS.Timeout;
+  private readonly now: () => number;
 
-  constructor(
-    private readonly upstream: UpstreamOptions,
-    private readonly counted: (outcome: 'issued' | 'rejected' | 'unreachable') => void = () => {},
-    /** Milliseconds, of a clock that only goes forward. */
-    private readonly now: () => number = () => performance.now(),
-  ) {
+  constructor(private readonly options: AccessTokensOptions) {
+    this.now = options.now ?? (() => performance.now());
     this.timer = setInterval(() => this.sweep(), SWEEP_MS).unref();
   }
 
   /**
-   * The token for a request; `null`: none of its credentials is of this form.
+   * The token for a request; `null`: none of its credentials has one.
    * @throws SlipwayError `credential.rejected`, `credential.unreachable`.
    */
-  async of(org: string, { credential, used }: Pick<Judged, 'credential' | 'used'>): Promise<AccessToken | null> {
-    const { use } = credential;
-    if (use.form !== 'oauth-client-credentials' || !used.includes(credential)) return null;
-    const key = keyOf(org, credential, use);
+  async of(line: BrokerLine, { credential, used }: Pick<Judged, 'credential' | 'used'>): Promise<AccessToken | null> {
+    if (!hasToken(credential) || !used.includes(credential)) return null;
+    const key = keyOf(line, credential);
     const known = this.kept.get(key);
     const now = this.now();
     if (known !== undefined && isKept(known, now)) {
       known.usedAt = now;
       return known.token;
     }
-    return this.ask(key, org, { credential, use });
+    return this.ask(key, line, credential);
   }
 
-  /** The next request gets another one. */
-  drop({ key }: AccessToken): void {
+  /** A place has not taken it: the next request gets another one. */
+  drop({ key, value }: AccessToken): void {
     this.kept.delete(key);
+    this.refused.set(key, value);
+    if (this.refused.size > MAX_KEPT) this.refused.delete(this.refused.keys().next().value as string);
   }
 
   /** @param org `null`: of all. */
@@ -102,15 +104,16 @@ export class AccessTokens {
   close(): void {
     clearInterval(this.timer);
     this.kept.clear();
+    this.refused.clear();
   }
 
-  private ask(
-    key: string,
-    org: string,
-    { credential, use }: { readonly credential: HeldCredential; readonly use: OAuthUse },
-  ): Promise<AccessToken> {
-    const asked = askForToken(use, credential, this.upstream).then(({ access_token: value, expires_in: seconds }) => {
-      this.counted('issued');
+  private ask(key: string, line: BrokerLine, credential: TokenCredential<TokenUse>): Promise<AccessToken> {
+    const { org } = line;
+    const refusedToken = this.refused.get(key) ?? null;
+    const counted = this.options.counted ?? (() => {});
+    const asked = this.issue(line, credential, refusedToken).then(({ value, seconds }) => {
+      if (this.refused.get(key) === refusedToken) this.refused.delete(key);
+      counted('issued');
       kept.until = this.now() + lifetimeMs(seconds ?? UNSAID_SECONDS);
       const needles = needlesOf([{ ...credential, value: Buffer.from(value), identity: null }]);
       return { key, value, needles };
@@ -119,10 +122,23 @@ export class AccessTokens {
     this.kept.set(key, kept);
     if (this.kept.size > MAX_KEPT) this.kept.delete(this.kept.keys().next().value as string);
     asked.catch((error: unknown) => {
-      this.counted(error instanceof SlipwayError && error.code === 'credential.rejected' ? 'rejected' : 'unreachable');
+      counted(error instanceof SlipwayError && error.code === 'credential.rejected' ? 'rejected' : 'unreachable');
       kept.until = this.now() + REFUSED_MS;
     });
     return asked;
+  }
+
+  private issue(line: BrokerLine, credential: TokenCredential<TokenUse>, refusedToken: string | null): Promise<Issued> {
+    const { use } = credential;
+    const { upstream } = this.options;
+    switch (use.form) {
+      case 'oauth-client-credentials':
+        return clientCredentials({ ...credential, use }, upstream);
+      case 'token-exchange':
+        return exchangeToken({ ...credential, use }, upstream);
+      case 'oauth-refresh-token':
+        return this.options.refreshing.issue(line, { ...credential, use }, refusedToken);
+    }
   }
 
   private sweep(): void {
@@ -130,6 +146,14 @@ export class AccessTokens {
     for (const [key, kept] of this.kept) if (!isKept(kept, now)) this.kept.delete(key);
   }
 }
+
+const FORMS: ReadonlySet<CredentialUse['form']> = new Set<TokenUse['form']>([
+  'oauth-client-credentials',
+  'token-exchange',
+  'oauth-refresh-token',
+]);
+const hasToken = (credential: HeldCredential): credential is TokenCredential<TokenUse> =>
+  FORMS.has(credential.use.form);
 
 const isKept = ({ until, usedAt }: Kept, now: number): boolean => until > now && usedAt + UNUSED_MS > now;
 
@@ -140,11 +164,18 @@ export function withToken<Request extends Judged>(judged: Request, { value }: Ac
   return { ...judged, head: { ...head, headers: [...others, ['Authorization', `Bearer ${value}`]] } };
 }
 
-/** Another secret, client or scope has another token. */
-function keyOf(org: string, { id, value }: HeldCredential, use: OAuthUse): string {
-  const { tokenUrl, clientId, scope, audience, clientAuth } = use;
-  const hash = createHash('sha256').update(JSON.stringify([org, id, tokenUrl, clientId, scope, audience, clientAuth]));
+/** Another value or setting has another token, and of forms with an identity another conversation and sandbox. */
+function keyOf({ org, claim, conversation }: BrokerLine, { id, use, value, identity }: HeldCredential): string {
+  const { places: _, ...settings } = use;
+  const whose = identity === null ? [] : [claim, conversation, subjectOf(identity)];
+  const hash = createHash('sha256').update(JSON.stringify([org, id, settings, whose]));
   return hash.update('\n').update(value).digest('base64');
+}
+
+/** Of a token of workload identity: the same in each token of a conversation. */
+function subjectOf(token: Buffer): unknown {
+  const payload = Buffer.from(token.toString().split('.')[1] ?? '', 'base64url').toString();
+  return (JSON.parse(payload) as { sub?: unknown }).sub;
 }
 
 function lifetimeMs(seconds: number): number {
@@ -152,106 +183,20 @@ function lifetimeMs(seconds: number): number {
   return ms - Math.min(MARGIN_MS, ms / 2);
 }
 
-/** @throws SlipwayError `credential.rejected`, `credential.unreachable`. */
-async function askForToken(
-  use: OAuthUse,
-  credential: HeldCredential,
+/** RFC 6749, 4.4. */
+async function clientCredentials(
+  { name, use, value }: TokenCredential<Extract<TokenUse, { form: 'oauth-client-credentials' }>>,
   rules: UpstreamOptions,
-): Promise<z.infer<typeof TokenAnswer>> {
-  const url = new URL(use.tokenUrl);
-  const host = url.hostname.replace(/^\[|\]$/g, '');
-  const port = url.port === '' ? 443 : Number(url.port);
-  const upstream = new Upstream({ host, port }, rules, () => {});
-  const { headers, body } = tokenRequest(use, credential.value.toString());
-  try {
-    const { status, text } = await exchange(upstream, { host, port, url, headers, body });
-    const answer = readJson(text);
-    if (status === 200) {
-      const token = TokenAnswer.safeParse(answer);
-      if (token.success) return token.data;
-      throw unreachable(host, 'its answer has no bearer token');
-    }
-    if (status >= 500 || status === 429 || status < 400) throw unreachable(host, `it answers ${status}`);
-    const { error } = z.object({ error: z.string().regex(/^[a-z_]{1,60}$/) }).safeParse(answer).data ?? {};
-    throw refused(
-      'credential.rejected',
-      'rejected',
-      `${host} issues no access token for ${credential.name}: ${error ?? status}.`,
-    );
-  } catch (cause) {
-    if (cause instanceof SlipwayError) throw cause;
-    throw unreachable(host, (cause as NodeJS.ErrnoException).code ?? (cause as Error).message, cause);
-  } finally {
-    upstream.destroy();
-  }
-}
-
-function tokenRequest(
-  { clientId, scope, audience, clientAuth }: OAuthUse,
-  secret: string,
-): { readonly headers: Readonly<Record<string, string>>; readonly body: string } {
-  const parameters = new URLSearchParams({ grant_type: 'client_credentials' });
-  if (scope !== '') parameters.set('scope', scope);
-  if (audience !== '') parameters.set('audience', audience);
-  const headers: Record<string, string> = {
-    'content-type': 'application/x-www-form-urlencoded',
-    accept: 'application/json',
-    'accept-encoding': 'identity',
+): Promise<Issued> {
+  const { tokenUrl, clientId, scope, audience, clientAuth } = use;
+  const question = {
+    name,
+    tokenUrl,
+    parameters: { grant_type: 'client_credentials', scope, audience },
+    client: { clientId, clientAuth, secret: value.toString() },
   };
-  if (clientAuth === 'basic') {
-    // RFC 6749, 2.3.1: each is encoded as in a form before.
-    const [id, key] = [clientId, secret].map((text) => new URLSearchParams([['', text]]).toString().slice(1));
-    headers['authorization'] = `Basic ${Buffer.from(`${id}:${key}`).toString('base64')}`;
-  } else {
-    parameters.set('client_id', clientId);
-    parameters.set('client_secret', secret);
-  }
-  return { headers, body: parameters.toString() };
-}
-
-interface TokenExchange {
-  readonly host: string;
-  readonly port: number;
-  readonly url: URL;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
-
-async function exchange(
-  agent: Upstream,
-  { host, port, url, headers, body }: TokenExchange,
-): Promise<{ readonly status: number; readonly text: string }> {
-  const signal = AbortSignal.timeout(ANSWER_MS);
-  const incoming = await new Promise<IncomingMessage>((resolve, reject) => {
-    httpRequest({
-      agent,
-      signal,
-      host,
-      port,
-      setHost: false,
-      method: 'POST',
-      path: `${url.pathname}${url.search}`,
-      headers: { ...headers, host: url.host, 'content-length': Buffer.byteLength(body) },
-    })
-      .once('response', resolve)
-      .once('error', reject)
-      .end(body);
+  const answer = await askForToken(question, rules).catch((error: unknown) => {
+    throw rejection(question, error);
   });
-  let text = '';
-  for await (const chunk of incoming.setEncoding('utf8')) {
-    text += chunk as string;
-    if (text.length > MAX_ANSWER_BYTES) throw new Error('its answer is too long');
-  }
-  return { status: incoming.statusCode ?? 0, text };
+  return { value: answer.access_token, seconds: answer.expires_in };
 }
-
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}
-
-const unreachable = (host: string, why: string, cause?: unknown) =>
-  refused('credential.unreachable', 'unreachable', `${host} issues no access token now: ${why}.`, cause);

@@ -102,7 +102,7 @@ export class RequestService {
     seen.answer = answer;
     const judged = judgeRequest(head, line, resting.of(answer));
     seen.credential = judged.credential.id;
-    const token = await tokens.of(line.org, judged);
+    const token = await tokens.of(line, judged);
     if (expects) response.writeContinue();
     const outgoing = await prepare(
       token === null ? judged : withToken(judged, token),

@@ -9,12 +9,25 @@ import {
   type OpenedCredential,
   type OpenedCredentials,
   ReflectedCredential,
+  type RenewalAnswer,
+  RenewalOutcome,
+  RenewalQuestion,
+  RotatedCredential,
 } from '@slipway/contracts/credentials';
 
 /** app-server's internal port as far as the broker speaks with it: signed, sealed, and with a stream of changes. */
 export class TestControl {
   readonly asked: CredentialQuestion[] = [];
   readonly reflected: ReflectedCredential[] = [];
+  readonly renewals: RenewalQuestion[] = [];
+  readonly rotated: Array<{ readonly credential: string; readonly lease: string; readonly outcome: RenewalOutcome }> =
+    [];
+  /** What a question for an access token is answered. */
+  renew: () => RenewalAnswer = () => ({ state: 'resting' });
+  /** Whether a report is kept; one that throws is answered 500. */
+  keeps: () => boolean = () => true;
+  /** Holds answers to reports until it is resolved. */
+  keeping: Promise<void> | null = null;
   credentials: OpenedCredential[] = [];
   resting: string[] = [];
   ttlMs = 60_000;
@@ -72,8 +85,30 @@ export class TestControl {
     if (this.away) return void response.writeHead(503).end();
     const name = path.replace('/internal/credentials/v1/', '');
     if (name === 'changes') return this.stream(response, signed);
-    const answer = name === 'open' ? await this.open(body, signed) : this.rest(body);
+    const answer = await this.answer(name, body, signed);
+    if (answer === null) return void response.writeHead(500).end();
     response.writeHead(200, { [SIGNATURE_HEADER]: this.signature.signAnswer(signed, answer) }).end(answer);
+  }
+
+  private async answer(name: string, body: string, signed: string): Promise<string | null> {
+    if (name === 'open') return this.open(body, signed);
+    if (name === 'renew') {
+      this.renewals.push(RenewalQuestion.parse(JSON.parse(body)));
+      return this.box.encrypt(JSON.stringify(this.renew()), `renewal:${signed}`).toString('base64');
+    }
+    return name === 'rotated' ? this.keep(body) : this.rest(body);
+  }
+
+  private async keep(body: string): Promise<string | null> {
+    const { credential, lease, sealed } = RotatedCredential.parse(JSON.parse(body));
+    const text = this.box.decrypt(Buffer.from(sealed, 'base64'), `rotated:${lease}`);
+    this.rotated.push({ credential, lease, outcome: RenewalOutcome.parse(JSON.parse(text)) });
+    await this.keeping;
+    try {
+      return JSON.stringify({ kept: this.keeps() });
+    } catch {
+      return null;
+    }
   }
 
   private async open(body: string, signed: string): Promise<string> {

@@ -81,6 +81,14 @@ export const UpdateCredential = z
   });
 export type UpdateCredential = z.infer<typeof UpdateCredential>;
 
+/**
+ * Why a credential rests. `reflected`: a place has sent its value back. `refresh-refused`: the authorization server does
+ * not take the refresh token. `refresh-lost`: the same, after an answer of the server was lost, with which it may have
+ * given another one.
+ */
+export const RestingReason = z.enum(['reflected', 'refresh-refused', 'refresh-lost']);
+export type RestingReason = z.infer<typeof RestingReason>;
+
 const user = z.object({ id: z.string(), label: z.string() });
 
 /** All that anybody is ever shown of a credential. */
@@ -91,8 +99,10 @@ export const Credential = z.object({
   scope: CredentialScope,
   scopeValue: z.string().nullable(),
   use: CredentialUse,
-  /** `resting`: a place has sent its value back, and it is used no more until an admin says so. */
+  /** `resting`: it is used no more until an admin says so. */
   state: z.enum(['active', 'resting']),
+  /** Of a resting one. */
+  restingReason: RestingReason.nullable(),
   createdBy: user,
   createdAt: z.iso.datetime(),
   updatedBy: user,

@@ -14,6 +14,7 @@ export {
   CredentialScope,
   ListCredentialsQuery,
   MAX_CREDENTIALS,
+  RestingReason,
   UpdateCredential,
   WithheldSecrets,
 } from './credentials.js';
@@ -21,3 +22,13 @@ export { MAX_PLACE_ENTRIES, MAX_PLACES, PathPattern, PLACE_METHODS, Place, Place
 export { type CredentialForm, CredentialUse } from './uses.js';
 export { problemOfValue, takesValue } from './values.js';
 export { IDENTITY_PATH, WORKLOAD_TOKEN_SECONDS, WorkloadClaims } from './workload-identity.js';
+export { KeptGrant, RefreshTokenValue } from './refresh-token.js';
+export {
+  LEASE_SECONDS,
+  MAX_ROTATED_BYTES,
+  RenewalAnswer,
+  RenewalOutcome,
+  RenewalQuestion,
+  RotatedAnswer,
+  RotatedCredential,
+} from './renewal.js';

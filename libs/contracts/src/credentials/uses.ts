@@ -23,6 +23,18 @@ const requiredWords = z
   .max(1000)
   .regex(/^[\x21-\x7e]+$/, 'has printable ASCII without spaces');
 
+/** Of an authorization server: https, and of the internet. */
+const tokenUrl = z
+  .url({ protocol: /^https$/ })
+  .max(2048)
+  .refine((text) => {
+    const { username, password, hash } = new URL(text);
+    return username === '' && password === '' && hash === '';
+  }, 'has no user, password or fragment');
+
+/** Where a server takes id and secret of a client; `none`: it has no secret. */
+const anyClientAuth = z.enum(['none', 'basic', 'body']);
+
 /** How a value is put into a request. */
 export const CredentialUse = z.discriminatedUnion('form', [
   /** `Authorization: Bearer VALUE`. */
@@ -53,14 +65,7 @@ export const CredentialUse = z.discriminatedUnion('form', [
    */
   z.strictObject({
     form: z.literal('oauth-client-credentials'),
-    /** Of the authorization server: https, and of the internet. */
-    tokenUrl: z
-      .url({ protocol: /^https$/ })
-      .max(2048)
-      .refine((text) => {
-        const { username, password, hash } = new URL(text);
-        return username === '' && password === '' && hash === '';
-      }, 'has no user, password or fragment'),
+    tokenUrl,
     clientId: word,
     /** Scopes with spaces between them; empty: those that the server gives by itself. */
     scope: oauthWords,
@@ -75,6 +80,42 @@ export const CredentialUse = z.discriminatedUnion('form', [
    * repository and environment it is, as `Authorization: Bearer`. For hosts that trust the installation as an issuer.
    */
   z.strictObject({ form: z.literal('workload-token'), audience: requiredWords, places }),
+  /**
+   * A token of this installation is exchanged at an authorization server that trusts it (RFC 8693) for an access token,
+   * which is sent as `Authorization: Bearer`. The value is the client secret, where the server wants one.
+   */
+  z
+    .strictObject({
+      form: z.literal('token-exchange'),
+      tokenUrl,
+      /** `aud` of the token that is exchanged: what the server checks that it is meant. */
+      subjectAudience: requiredWords,
+      /** What is asked for; empty: it is not sent. */
+      audience: oauthWords,
+      resource: oauthWords,
+      scope: oauthWords,
+      clientId: word.or(z.literal('')).default(''),
+      clientAuth: anyClientAuth.default('none'),
+      places,
+    })
+    .refine(({ clientAuth, clientId }) => clientAuth === 'none' || clientId !== '', {
+      path: ['clientId'],
+      message: 'is needed with a client secret',
+    }),
+  /**
+   * The value is JSON (`RefreshTokenValue`): a refresh token, with the client secret where there is one. The broker gets
+   * access tokens with it (RFC 6749, 6) and sends these as `Authorization: Bearer`; refresh tokens that a server gives
+   * in its place are kept.
+   */
+  z.strictObject({
+    form: z.literal('oauth-refresh-token'),
+    tokenUrl,
+    clientId: word,
+    /** Empty: all that the refresh token is for. */
+    scope: oauthWords,
+    clientAuth: anyClientAuth.default('basic'),
+    places,
+  }),
   /** The value is the secret access key: requests that were signed with another are signed anew. */
   z.strictObject({ form: z.literal('aws-sigv4'), accessKeyId: word, places }),
   /**

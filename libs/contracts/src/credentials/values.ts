@@ -1,12 +1,29 @@
+import { RefreshTokenValue } from './refresh-token.js';
 import type { CredentialUse } from './uses.js';
 
 /** Whether a credential of this use keeps a value. */
 export function takesValue(use: CredentialUse): boolean {
-  return use.form !== 'workload-token';
+  return use.form !== 'workload-token' && !(use.form === 'token-exchange' && use.clientAuth === 'none');
 }
 
 /** What is wrong with a value for its use, as a part of a sentence; `null`: nothing. */
 export function problemOfValue(use: CredentialUse, value: string): string | null {
   if (!takesValue(use)) return 'is not used with this form: nothing is kept';
+  if (use.form === 'oauth-refresh-token') return problemOfRefreshToken(use.clientAuth, value);
   return /[\r\n]/.test(value) ? 'is one line' : null;
+}
+
+function problemOfRefreshToken(clientAuth: 'none' | 'basic' | 'body', value: string): string | null {
+  const read = RefreshTokenValue.safeParse(jsonOf(value));
+  if (!read.success) return 'is no JSON of refreshToken and clientSecret, each of one line';
+  if ((read.data.clientSecret === undefined) === (clientAuth === 'none')) return null;
+  return clientAuth === 'none' ? 'has a clientSecret, which is not used here' : 'has no clientSecret';
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }

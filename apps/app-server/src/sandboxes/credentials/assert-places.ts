@@ -13,7 +13,7 @@ export function assertPlaces(use: CredentialUse): void {
     const message = refusal(host);
     return message === null ? [] : [{ path: `use.places.${index}.host`, message }];
   });
-  const issuer = use.form === 'oauth-client-credentials' ? refusal(new URL(use.tokenUrl).hostname) : null;
+  const issuer = 'tokenUrl' in use ? refusal(new URL(use.tokenUrl).hostname) : null;
   if (issuer !== null) fields.push({ path: 'use.tokenUrl', message: issuer });
   const [first] = fields;
   if (first !== undefined) throw new SlipwayError('credential.place-refused', first.message, { fields });

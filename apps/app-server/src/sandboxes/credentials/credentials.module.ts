@@ -3,11 +3,12 @@ import { WorkloadIdentityModule } from '../identity/workload-identity.module.js'
 import { CredentialsController } from './credentials.controller.js';
 import { CredentialsService } from './credentials.service.js';
 import { OpenCredentialsService } from './open-credentials.service.js';
+import { RefreshTokensService } from './refresh-tokens.service.js';
 
 @Module({
   imports: [WorkloadIdentityModule],
   controllers: [CredentialsController],
-  providers: [CredentialsService, OpenCredentialsService],
-  exports: [OpenCredentialsService],
+  providers: [CredentialsService, OpenCredentialsService, RefreshTokensService],
+  exports: [OpenCredentialsService, RefreshTokensService],
 })
 export class CredentialsModule {}

@@ -1,4 +1,4 @@
-import type { CredentialScope, CredentialUse } from '@slipway/contracts/credentials';
+import type { CredentialScope, CredentialUse, RestingReason } from '@slipway/contracts/credentials';
 import type { SecretKind, SecretScope } from '@slipway/contracts/secrets';
 import type { Columns, PoolClient } from '@slipway/db/sql';
 
@@ -12,6 +12,7 @@ export type CredentialRow = Columns<
   | 'scope_value'
   | 'use'
   | 'state'
+  | 'resting_reason'
   | 'created_by'
   | 'created_by_label'
   | 'created_at'
@@ -19,9 +20,9 @@ export type CredentialRow = Columns<
   | 'updated_by_label'
   | 'updated_at'
   | 'last_used_at',
-  { scope: CredentialScope; use: CredentialUse; state: 'active' | 'resting' }
+  { scope: CredentialScope; use: CredentialUse; state: 'active' | 'resting'; resting_reason: RestingReason | null }
 >;
-const COLUMNS = `id, name, description, scope, scope_value, use, state, created_by, created_by_label, created_at,
+const COLUMNS = `id, name, description, scope, scope_value, use, state, resting_reason, created_by, created_by_label, created_at,
   updated_by, updated_by_label, updated_at, last_used_at`;
 
 export interface By {
@@ -129,8 +130,10 @@ export async function updateCredential(
   { description, use, state, value, by }: CredentialChange,
 ): Promise<CredentialRow> {
   const { rows } = await client.query<CredentialRow>(
-    `UPDATE app.credential SET description = $3, form = NULL, use = $4, hosts = $5, state = $6, sealed = coalesce($7, sealed),
-       key_version = coalesce($8, key_version), updated_by = $9, updated_by_label = $10, updated_at = now()
+    `UPDATE app.credential SET description = $3, form = NULL, use = $4, hosts = $5, state = $6,
+       resting_reason = CASE WHEN $6 = 'resting' THEN resting_reason END,
+       renewing_by = CASE WHEN $7::bytea IS NULL THEN renewing_by END, renewing_until = CASE WHEN $7::bytea IS NULL THEN renewing_until END,
+       renew_unsure = $7::bytea IS NULL AND renew_unsure, sealed = coalesce($7, sealed), key_version = coalesce($8, key_version), updated_by = $9, updated_by_label = $10, updated_at = now()
      WHERE org_id = $1 AND id = $2 RETURNING ${COLUMNS}`,
     [
       orgId,

@@ -266,6 +266,7 @@ function toCredential(row: CredentialRow): Credential {
     scopeValue: row.scope === 'org' ? null : row.scope_value,
     use: row.use,
     state: row.state,
+    restingReason: row.state === 'resting' ? (row.resting_reason ?? 'reflected') : null,
     createdBy: { id: row.created_by, label: row.created_by_label },
     createdAt: row.created_at.toISOString(),
     updatedBy: { id: row.updated_by, label: row.updated_by_label },

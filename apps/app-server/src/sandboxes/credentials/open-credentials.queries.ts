@@ -1,4 +1,4 @@
-import type { CredentialUse } from '@slipway/contracts/credentials';
+import type { CredentialUse, RestingReason } from '@slipway/contracts/credentials';
 import type { PoolClient } from '@slipway/db/sql';
 import type { CredentialScoped } from '@slipway/domain';
 import { hostKey } from './credentials.queries.js';
@@ -88,10 +88,16 @@ export async function noteUses(
 }
 
 /** @returns its name; `null` when it is not there, or is resting already. */
-export async function restCredential(client: PoolClient, orgId: string, id: string): Promise<string | null> {
+export async function restCredential(
+  client: PoolClient,
+  orgId: string,
+  id: string,
+  reason: RestingReason,
+): Promise<string | null> {
   const { rows } = await client.query<{ name: string }>(
-    "UPDATE app.credential SET state = 'resting' WHERE org_id = $1 AND id = $2 AND state = 'active' RETURNING name",
-    [orgId, id],
+    `UPDATE app.credential SET state = 'resting', resting_reason = $3
+     WHERE org_id = $1 AND id = $2 AND state = 'active' RETURNING name`,
+    [orgId, id, reason],
   );
   return rows[0]?.name ?? null;
 }

@@ -10,6 +10,7 @@ import type {
   OpenedCredentials,
   Place,
   ReflectedCredential,
+  RestingReason,
 } from '@slipway/contracts/credentials';
 import { repositoryKey } from '@slipway/contracts/secrets';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
@@ -51,15 +52,10 @@ export class OpenCredentialsService {
    * @throws SlipwayError `secret.unreadable`: none is given then.
    */
   async open(question: CredentialQuestion): Promise<OpenedCredentials> {
-    const { org, claim, conversation, port } = question;
-    if (!UUID.test(conversation)) return given([]);
-    const at: AskedPlace = { org, conversation, host: comparedHost(question.host), port };
-    const found = await inOrg(this.pool, org, (client) => credentialsAt(client, at));
+    const { org, claim, conversation } = question;
+    const found = await this.usable(question);
     if (found === null) return given([]);
-    const { environment, repository, user } = found;
-    const all = credentialsOf(found.credentials, { environment, repository: keyOf(repository) });
-    const resting = all.filter(({ state }) => state === 'resting').map(({ name }) => name);
-    const active = all.filter(({ state, use }) => state === 'active' && placesAt(use, at).length > 0);
+    const { active, resting, at, user, environment, repository } = found;
     const workload: Workload = { org, conversation, claim, user, environment, repository };
     const opened = await Promise.all(active.map((each) => this.opened(each, at, workload)));
     if (opened.length === 0) return given([], resting);
@@ -73,19 +69,41 @@ export class OpenCredentialsService {
     );
   }
 
-  /** A place has sent the value back: the credential is used no more until an admin says so. */
-  async rest({ org, credential, claim, conversation, host }: ReflectedCredential): Promise<void> {
+  /** Whether this conversation may use a credential at this host now. */
+  async isUsable(question: CredentialQuestion, credential: string): Promise<boolean> {
+    const found = await this.usable(question);
+    return found?.active.some(({ id }) => id === credential) ?? false;
+  }
+
+  /** The credential is used no more until an admin says so. */
+  async rest(
+    { org, credential, claim, conversation, host }: ReflectedCredential,
+    reason: RestingReason = 'reflected',
+  ): Promise<void> {
     await inOrg(this.pool, org, async (client) => {
-      const name = await restCredential(client, org, credential);
+      const name = await restCredential(client, org, credential, reason);
       if (name === null) return;
       await client.query(
         auditOf(
           this.ids.uuid(),
           { orgId: org, actor: BROKER },
-          { action: 'credential.rest', target: credential, detail: { name, claim, conversation, host } },
+          { action: 'credential.rest', target: credential, detail: { name, claim, conversation, host, reason } },
         ),
       );
     });
+  }
+
+  /** @returns `null` for a conversation that is deleted or of another organization. */
+  private async usable({ org, conversation, host, port }: CredentialQuestion) {
+    if (!UUID.test(conversation)) return null;
+    const at: AskedPlace = { org, conversation, host: comparedHost(host), port };
+    const found = await inOrg(this.pool, org, (client) => credentialsAt(client, at));
+    if (found === null) return null;
+    const { environment, repository, user } = found;
+    const all = credentialsOf(found.credentials, { environment, repository: keyOf(repository) });
+    const resting = all.filter(({ state }) => state === 'resting').map(({ name }) => name);
+    const active = all.filter(({ state, use }) => state === 'active' && placesAt(use, at).length > 0);
+    return { active, resting, at, user, environment, repository };
   }
 
   private async opened(
@@ -104,12 +122,17 @@ export class OpenCredentialsService {
         : null;
     const audience = audienceOf(use);
     const identity = audience === null ? null : await this.identity.tokenFor(workload, audience);
-    return { id, name, scope, use: { ...use, places }, value, reference, identity };
+    // A refresh token leaves only with the lease to use it.
+    const shown = use.form === 'oauth-refresh-token' ? '' : value;
+    return { id, name, scope, use: { ...use, places }, value: shown, reference, identity };
   }
 }
 
 /** Of the token of workload identity that a form uses; `null`: it uses none. */
-const audienceOf = (use: CredentialUse): string | null => (use.form === 'workload-token' ? use.audience : null);
+function audienceOf(use: CredentialUse): string | null {
+  if (use.form === 'workload-token') return use.audience;
+  return use.form === 'token-exchange' ? use.subjectAudience : null;
+}
 
 const placesAt = ({ places }: CredentialUse, at: Pick<AskedPlace, 'host' | 'port'>): Place[] =>
   places.filter(({ host, port }) => host === at.host && port === at.port);

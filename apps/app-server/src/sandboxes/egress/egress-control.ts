@@ -2,7 +2,15 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { SecretBox } from '@slipway/auth/secret-box';
-import { CredentialQuestion, ReflectedCredential } from '@slipway/contracts/credentials';
+import {
+  CredentialQuestion,
+  MAX_ROTATED_BYTES,
+  ReflectedCredential,
+  RenewalOutcome,
+  RenewalQuestion,
+  type RotatedAnswer,
+  RotatedCredential,
+} from '@slipway/contracts/credentials';
 import { ERRORS } from '@slipway/contracts/errors';
 import { EgressQuestion, EgressTallyBatch } from '@slipway/contracts/sandboxes';
 import type { Clock } from '@slipway/domain';
@@ -11,6 +19,7 @@ import type { Logger } from '@slipway/telemetry';
 import type { Config } from '../../config.js';
 import { CLOCK, CONFIG, LOGGER } from '../../platform/tokens.js';
 import { OpenCredentialsService } from '../credentials/open-credentials.service.js';
+import { RefreshTokensService } from '../credentials/refresh-tokens.service.js';
 import { ControlPeer, route } from './control-peer.js';
 import { EgressChanges } from './egress-changes.js';
 import { EgressDecisionsService } from './egress-decisions.service.js';
@@ -37,6 +46,7 @@ export class EgressControl implements OnApplicationBootstrap, OnApplicationShutd
     private readonly decisions: EgressDecisionsService,
     private readonly credentials: OpenCredentialsService,
     private readonly tallies: EgressTalliesService,
+    private readonly renewals: RefreshTokensService,
   ) {}
 
   /** Where it listens; `null` without a secret. */
@@ -111,6 +121,19 @@ export class EgressControl implements OnApplicationBootstrap, OnApplicationShutd
           await this.credentials.rest(reflected);
           return '{}';
         }),
+        renew: route(RenewalQuestion, 'text/plain', async (question, signed) =>
+          box.encrypt(JSON.stringify(await this.renewals.renew(question)), `renewal:${signed}`).toString('base64'),
+        ),
+        rotated: route(
+          RotatedCredential,
+          'application/json',
+          async ({ sealed, ...rotated }) => {
+            const text = box.decrypt(Buffer.from(sealed, 'base64'), `rotated:${rotated.lease}`);
+            const kept = await this.renewals.rotated(rotated, RenewalOutcome.parse(JSON.parse(text)));
+            return JSON.stringify({ kept } satisfies RotatedAnswer);
+          },
+          { maxBytes: MAX_ROTATED_BYTES + 4096 },
+        ),
       },
     });
   }

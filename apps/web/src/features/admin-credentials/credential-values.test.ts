@@ -24,6 +24,7 @@ const credential = (use: unknown): Credential => ({
   scopeValue: 'staging',
   use: CredentialUse.parse(use),
   state: 'active',
+  restingReason: null,
   createdBy: user,
   createdAt: '2026-11-29T00:00:00Z',
   updatedBy: user,
@@ -58,6 +59,25 @@ describe('the fields of a credential', () => {
       scope: 'read',
       audience: 'api',
       clientAuth: 'body',
+      places: [{ host: 'a.example.com' }],
+    },
+    {
+      form: 'token-exchange',
+      tokenUrl: 'https://sts.example.com/token',
+      subjectAudience: 'pool',
+      audience: '//pool',
+      resource: 'https://a.example.com/',
+      scope: 'read',
+      clientId: 'agents',
+      clientAuth: 'body',
+      places: [{ host: 'a.example.com' }],
+    },
+    {
+      form: 'oauth-refresh-token',
+      tokenUrl: 'https://login.example.com/token',
+      clientId: 'agents',
+      scope: 'read',
+      clientAuth: 'none',
       places: [{ host: 'a.example.com' }],
     },
     { form: 'workload-token', audience: 'https://api.example.com', places: [{ host: 'a.example.com' }] },
@@ -101,6 +121,27 @@ describe('the fields of a credential', () => {
   });
 });
 
+describe('a refresh token', () => {
+  it('is sent with the client secret as one value, or not at all', () => {
+    const use = newUse([newPlace('p', { host: 'a.example.com' })], {
+      form: 'oauth-refresh-token',
+      tokenUrl: 'https://login.example.com/token',
+      clientId: 'agents',
+    });
+    const values = { ...newValues('p'), name: 'TOKEN', value: 'rt', use };
+    expect(CreateCredential.parse(createRequest({ ...values, clientSecret: 's' })).value).toBe(
+      '{"refreshToken":"rt","clientSecret":"s"}',
+    );
+    expect(CreateCredential.safeParse(createRequest(values)).error?.issues.map(({ path }) => path)).toEqual([
+      ['value'],
+    ]);
+    const none = { ...values, use: { ...use, clientAuth: 'none' as const } };
+    expect(CreateCredential.parse(createRequest(none)).value).toBe('{"refreshToken":"rt"}');
+    const known = credential(requestedUse(use));
+    expect(updateRequest(known, valuesOf(known, 'q'))).toEqual({});
+  });
+});
+
 describe('a preset', () => {
   it.each(PRESET_IDS)('makes %s complete but for the value and what is another everywhere', (preset) => {
     const { use, ...values } = presetValues({ ...newValues('p'), value: 'v' }, preset, 'q');
@@ -108,6 +149,7 @@ describe('a preset', () => {
       ...use,
       accessKeyId: use.accessKeyId || 'AKIA1',
       audience: use.audience || 'https://api.example.com',
+      subjectAudience: use.subjectAudience || 'pool',
       places: use.places.map((place) => ({ ...place, host: place.host || 'index.example.com' })),
     };
     expect(CreateCredential.parse(createRequest({ ...values, use: filled })).name).toBe(values.name);

@@ -27,7 +27,9 @@ export interface UseValues {
   /** Of OAuth. */
   readonly scope: string;
   readonly audience: string;
-  readonly clientAuth: 'basic' | 'body';
+  readonly subjectAudience: string;
+  readonly resource: string;
+  readonly clientAuth: 'none' | 'basic' | 'body';
   readonly accessKeyId: string;
   readonly shape: string;
   readonly places: readonly PlaceValues[];
@@ -38,6 +40,8 @@ export interface CredentialValues {
   readonly description: string;
   readonly source: 'value' | 'secret';
   readonly value: string;
+  /** Beside a refresh token. */
+  readonly clientSecret: string;
   readonly fromSecret: string;
   readonly use: UseValues;
   readonly scope: string;
@@ -71,6 +75,8 @@ export const newUse = (places: readonly PlaceValues[], use: Partial<UseValues> =
   clientId: '',
   scope: '',
   audience: '',
+  subjectAudience: '',
+  resource: '',
   clientAuth: 'basic',
   accessKeyId: '',
   shape: '',
@@ -84,6 +90,7 @@ export const newValues = (id: string): CredentialValues => ({
   description: '',
   source: 'value',
   value: '',
+  clientSecret: '',
   fromSecret: '',
   use: newUse([newPlace(id)]),
   scope: 'org',
@@ -134,6 +141,27 @@ export function requestedUse(values: UseValues): unknown {
         clientAuth: values.clientAuth,
         places,
       };
+    case 'token-exchange':
+      return {
+        form,
+        tokenUrl: values.tokenUrl.trim(),
+        subjectAudience: values.subjectAudience.trim(),
+        audience: values.audience.trim(),
+        resource: values.resource.trim(),
+        scope: values.scope.trim(),
+        clientId: values.clientId.trim(),
+        clientAuth: values.clientAuth,
+        places,
+      };
+    case 'oauth-refresh-token':
+      return {
+        form,
+        tokenUrl: values.tokenUrl.trim(),
+        clientId: values.clientId.trim(),
+        scope: values.scope.trim(),
+        clientAuth: values.clientAuth,
+        places,
+      };
     case 'workload-token':
       return { form, audience: values.audience.trim(), places };
     case 'aws-sigv4':
@@ -144,11 +172,19 @@ export function requestedUse(values: UseValues): unknown {
 }
 
 /** Whether there is a value to type. */
-export const keepsValue = ({ form }: UseValues): boolean => form !== 'workload-token';
+export const keepsValue = ({ form, clientAuth }: UseValues): boolean =>
+  form !== 'workload-token' && !(form === 'token-exchange' && clientAuth === 'none');
+
+/** The value as it is sent; empty: none was typed. */
+function requestedValue({ value, clientSecret, use }: CredentialValues): string {
+  if (use.form !== 'oauth-refresh-token' || (value === '' && clientSecret === '')) return value;
+  return JSON.stringify({ refreshToken: value.trim(), ...(clientSecret === '' ? {} : { clientSecret }) });
+}
 
 /** `POST …/credentials`; `CreateCredential` decides whether it may be sent. */
 export function createRequest(values: CredentialValues): unknown {
-  const { name, description, source, value, fromSecret, use, scope, scopeValue } = values;
+  const { name, description, source, fromSecret, use, scope, scopeValue } = values;
+  const value = requestedValue(values);
   return {
     name: name.trim(),
     description,
@@ -167,7 +203,9 @@ const isOther = (credential: Credential, use: UseValues): boolean =>
   JSON.stringify(requestedUse(use)) !== JSON.stringify(requestedUse(valuesOf(credential, '').use));
 
 /** `PATCH …/credentials/{credential}`: only what is another one. */
-export function updateRequest(credential: Credential, { description, value, use }: CredentialValues): unknown {
+export function updateRequest(credential: Credential, values: CredentialValues): unknown {
+  const { description, use } = values;
+  const value = requestedValue(values);
   return {
     ...(description.trim() === credential.description ? {} : { description }),
     ...(isOther(credential, use) ? { use: requestedUse(use) } : {}),
@@ -217,6 +255,7 @@ export function movedFrom(values: CredentialValues, secret: Secret): CredentialV
     ...values,
     fromSecret: secret.id,
     value: '',
+    clientSecret: '',
     name: secret.name,
     description: values.description === '' ? secret.description : values.description,
     scope: secret.scope,

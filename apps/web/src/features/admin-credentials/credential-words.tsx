@@ -10,6 +10,8 @@ export const FORMS: Record<CredentialForm, { readonly label: MessageKey; readonl
   basic: { label: 'adminCredentials.basic', means: 'adminCredentials.basicMeans' },
   header: { label: 'adminCredentials.header', means: 'adminCredentials.headerMeans' },
   'oauth-client-credentials': { label: 'adminCredentials.oauth', means: 'adminCredentials.oauthMeans' },
+  'token-exchange': { label: 'adminCredentials.exchange', means: 'adminCredentials.exchangeMeans' },
+  'oauth-refresh-token': { label: 'adminCredentials.refresh', means: 'adminCredentials.refreshMeans' },
   'workload-token': { label: 'adminCredentials.workload', means: 'adminCredentials.workloadMeans' },
   'aws-sigv4': { label: 'adminCredentials.awsSigv4', means: 'adminCredentials.awsSigv4Means' },
   placeholder: { label: 'adminCredentials.placeholder', means: 'adminCredentials.placeholderMeans' },

@@ -1,11 +1,12 @@
 'use client';
-import type { Credential } from '@slipway/contracts/credentials';
+import type { Credential, RestingReason } from '@slipway/contracts/credentials';
 import { Badge, Button, type Column, Table } from '@slipway/ui';
 import { useMutation } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
 import { Ago } from '../../browser/ago.tsx';
+import type { MessageKey } from '../../messages/translate.ts';
 import { ErrorNotice } from '../form/form-failure.tsx';
 import { useSession } from '../session/me.ts';
 import { CredentialActions } from './credential-actions.tsx';
@@ -72,6 +73,12 @@ export function CredentialsTable({ credentials, mayChange, onChanged }: Credenti
   return <Table label={t('common.credentials')} columns={columns} rows={credentials} rowKey={({ id }) => id} />;
 }
 
+const WHY: Record<RestingReason, MessageKey> = {
+  reflected: 'adminCredentials.whyResting',
+  'refresh-refused': 'adminCredentials.whyRefreshRefused',
+  'refresh-lost': 'adminCredentials.whyRefreshLost',
+};
+
 /** Whether it is used; of a resting one why, and the way back. */
 function State({
   credential,
@@ -95,7 +102,7 @@ function State({
   return (
     <div className="flex min-w-0 flex-col items-start gap-1 max-md:items-end">
       <Badge tone="warn">{t('adminCredentials.resting')}</Badge>
-      <span className="text-xs text-ink-muted">{t('adminCredentials.whyResting')}</span>
+      <span className="text-xs text-ink-muted">{t(WHY[credential.restingReason ?? 'reflected'])}</span>
       {mayChange ? (
         <Button size="small" busy={useAgain.isPending} onClick={() => useAgain.mutate()}>
           {t('adminCredentials.useAgain')}

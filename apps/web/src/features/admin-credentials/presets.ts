@@ -40,6 +40,17 @@ export const PRESETS = {
     name: 'AWS_SECRET_ACCESS_KEY',
     use: (id) => newUse([newPlace(id, { host: 's3.us-east-1.amazonaws.com' })], { form: 'aws-sigv4' }),
   },
+  googleCloud: {
+    label: 'adminCredentials.presetGoogleCloud',
+    name: 'GOOGLE_CLOUD',
+    use: (id) =>
+      newUse([newPlace(id, { host: 'storage.googleapis.com' })], {
+        form: 'token-exchange',
+        tokenUrl: 'https://sts.googleapis.com/v1/token',
+        scope: 'https://www.googleapis.com/auth/cloud-platform',
+        clientAuth: 'none',
+      }),
+  },
   workload: {
     label: 'adminCredentials.presetWorkload',
     name: 'WORKLOAD_TOKEN',

@@ -16,6 +16,8 @@ type TextName =
   | 'clientId'
   | 'scope'
   | 'audience'
+  | 'subjectAudience'
+  | 'resource'
   | 'accessKeyId'
   | 'shape';
 interface TextWords {
@@ -32,6 +34,8 @@ const TEXTS: Record<TextName, TextWords> = {
   clientId: { label: 'adminCredentials.clientId' },
   scope: { label: 'adminCredentials.scopes', hint: 'adminCredentials.scopesHint' },
   audience: { label: 'adminCredentials.audience', hint: 'adminCredentials.audienceHint' },
+  subjectAudience: { label: 'adminCredentials.subjectAudience', hint: 'adminCredentials.tokenAudienceHint' },
+  resource: { label: 'adminCredentials.resource', hint: 'adminCredentials.audienceHint' },
   accessKeyId: { label: 'adminCredentials.accessKeyId', placeholder: 'adminCredentials.akia' },
   shape: {
     label: 'adminCredentials.shape',
@@ -44,6 +48,8 @@ const TEXTS_OF: Record<CredentialForm, readonly TextName[]> = {
   basic: ['username'],
   header: ['header', 'prefix'],
   'oauth-client-credentials': ['tokenUrl', 'clientId', 'scope', 'audience'],
+  'token-exchange': ['tokenUrl', 'subjectAudience', 'audience', 'resource', 'scope', 'clientId'],
+  'oauth-refresh-token': ['tokenUrl', 'clientId', 'scope'],
   'workload-token': ['audience'],
   'aws-sigv4': ['accessKeyId'],
   placeholder: ['shape'],
@@ -51,6 +57,9 @@ const TEXTS_OF: Record<CredentialForm, readonly TextName[]> = {
 
 /** Where one form means something of its own. */
 const WORDS_OF: Partial<Record<CredentialForm, Partial<Record<TextName, TextWords>>>> = {
+  'token-exchange': {
+    clientId: { label: 'adminCredentials.clientId', hint: 'adminCredentials.audienceHint' },
+  },
   'workload-token': {
     audience: {
       label: 'adminCredentials.audience',
@@ -61,9 +70,21 @@ const WORDS_OF: Partial<Record<CredentialForm, Partial<Record<TextName, TextWord
 };
 
 const CLIENT_AUTH: readonly Option[] = [
+  { value: 'none', label: 'adminCredentials.clientAuthNone' },
   { value: 'basic', label: 'adminCredentials.clientAuthBasic' },
   { value: 'body', label: 'adminCredentials.clientAuthBody' },
 ];
+
+const AUTH_OF: Partial<Record<CredentialForm, readonly Option[]>> = {
+  'oauth-client-credentials': CLIENT_AUTH.slice(1),
+  'token-exchange': CLIENT_AUTH,
+  'oauth-refresh-token': CLIENT_AUTH,
+};
+/** Few servers want a client where a token of this installation is exchanged. */
+const formChange = (form: CredentialForm): Partial<UseValues> => ({
+  form,
+  clientAuth: form === 'token-exchange' ? 'none' : 'basic',
+});
 
 /** How the value is put into requests, and into which. */
 export function UseFields({ form }: { form: Form<CredentialValues> }) {
@@ -78,7 +99,7 @@ export function UseFields({ form }: { form: Form<CredentialValues> }) {
             {...control}
             value={use.form}
             options={translated(t, FORM_OPTIONS)}
-            onChange={(next) => put({ form: next as CredentialForm })}
+            onChange={(next) => put(formChange(next as CredentialForm))}
           />
         )}
       </Field>
@@ -109,13 +130,13 @@ export function UseFields({ form }: { form: Form<CredentialValues> }) {
           })}
         </div>
       )}
-      {use.form === 'oauth-client-credentials' ? (
+      {AUTH_OF[use.form] !== undefined ? (
         <Field label={t('adminCredentials.clientAuth')} error={form.error('use.clientAuth')}>
           {(control) => (
             <Select
               {...control}
               value={use.clientAuth}
-              options={translated(t, CLIENT_AUTH)}
+              options={translated(t, AUTH_OF[use.form] ?? [])}
               onChange={(next) => put({ clientAuth: next as UseValues['clientAuth'] })}
             />
           )}

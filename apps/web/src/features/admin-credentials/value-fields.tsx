@@ -46,25 +46,43 @@ export function ValueSource({ form }: { form: Form<CredentialValues> }) {
 const LABELS: Partial<Record<CredentialForm, MessageKey>> = {
   'aws-sigv4': 'adminCredentials.secretAccessKey',
   'oauth-client-credentials': 'adminCredentials.clientSecret',
+  'token-exchange': 'adminCredentials.clientSecret',
+  'oauth-refresh-token': 'adminCredentials.refreshToken',
 };
 
-/** The value. It is covered, and no browser offers to keep it. */
-export function ValueField({
+/** The value, and the second one that a refresh token may have beside it. */
+export function ValueField(props: ValueFieldProps) {
+  const { form } = props;
+  const { use } = form.values;
+  return (
+    <>
+      <CoveredField {...props} name="value" label={LABELS[use.form] ?? 'adminCredentials.value'} />
+      {use.form === 'oauth-refresh-token' && use.clientAuth !== 'none' ? (
+        <CoveredField {...props} name="clientSecret" label="adminCredentials.clientSecret" />
+      ) : null}
+    </>
+  );
+}
+
+interface ValueFieldProps {
+  readonly form: Form<CredentialValues>;
+  /** Left empty, the value that is there stays. */
+  readonly isOptional: boolean;
+}
+
+/** It is covered, and no browser offers to keep it. */
+function CoveredField({
   form,
   isOptional,
-}: {
-  form: Form<CredentialValues>;
-  /** Left empty, the value that is there stays. */
-  isOptional: boolean;
-}) {
+  name,
+  label,
+}: ValueFieldProps & { name: 'value' | 'clientSecret'; label: MessageKey }) {
   const t = useTranslations();
-  const { use, value } = form.values;
-  const label = LABELS[use.form] ?? 'adminCredentials.value';
   return (
     <Field
       label={t(label)}
       hint={t(isOptional ? 'adminCredentials.keepsTheValue' : 'adminCredentials.valueHint')}
-      error={form.error('value')}
+      error={name === 'value' ? form.error('value') : null}
     >
       {(control) => (
         <Input
@@ -72,9 +90,9 @@ export function ValueField({
           type="password"
           autoComplete="new-password"
           spellCheck={false}
-          value={value}
+          value={form.values[name]}
           className="font-mono"
-          onChange={(event) => form.set('value', event.target.value)}
+          onChange={(event) => form.set(name, event.target.value)}
         />
       )}
     </Field>

@@ -19,6 +19,8 @@ export const adminCredentials = {
   header: 'Header',
   headerNamed: 'Header <code>{header}</code>',
   oauth: 'OAuth client',
+  exchange: 'Token exchange',
+  refresh: 'OAuth refresh token',
   workload: 'Workload token',
   awsSigv4: 'AWS signature',
   placeholder: 'Placeholder',
@@ -27,6 +29,10 @@ export const adminCredentials = {
   headerMeans: 'Sent in a header of the name that you choose.',
   oauthMeans:
     'The value is the client secret. Slipway gets an access token with it (client credentials) and sends that as “Authorization: Bearer …”.',
+  exchangeMeans:
+    'Slipway signs a token that names the conversation, and exchanges it at a server that trusts this installation. The access token is sent as “Authorization: Bearer …”. Nothing is stored, unless the server wants a client secret.',
+  refreshMeans:
+    'Slipway gets access tokens with a refresh token, keeps each new refresh token, and sends the access token as “Authorization: Bearer …”. Prefer a workload token or a token exchange where the server can trust this installation.',
   workloadMeans:
     'Nothing is stored. Slipway signs a token that names the conversation’s organization, environment and repository, and sends it as “Authorization: Bearer …” to hosts that trust this installation.',
   awsSigv4Means: 'The value is the secret access key. Signed requests are signed again with it.',
@@ -81,6 +87,10 @@ export const adminCredentials = {
   active: 'Active',
   resting: 'Resting',
   whyResting: 'A place sent its value back. Renew it at its provider and enter the new value, then use it again.',
+  whyRefreshRefused:
+    'The authorization server refuses the refresh token. Sign in there again, enter the new refresh token, then use it again.',
+  whyRefreshLost:
+    'An answer of the authorization server was lost, perhaps with a new refresh token, and the old one is refused. Sign in there again, enter the new refresh token, then use it again.',
   useAgain: 'Use again',
   usedAgain: '{name} is used again.',
   edit: 'Edit…',
@@ -98,6 +108,7 @@ export const adminCredentials = {
   presetPypi: 'PyPI index',
   presetOpenai: 'OpenAI-compatible API',
   presetAws: 'AWS',
+  presetGoogleCloud: 'Google Cloud, by workload identity',
   presetWorkload: 'Workload identity',
   name: 'GITHUB_TOKEN',
   nameHint: 'Letters, digits and _. Agents and the audit log name the credential by it.',
@@ -121,9 +132,13 @@ export const adminCredentials = {
   scopesHint: 'With spaces between them. Leave empty for those that the server gives by itself.',
   audience: 'Audience',
   audienceHint: 'Only if the server asks for it.',
+  subjectAudience: 'Audience of Slipway’s token',
+  resource: 'Resource',
+  refreshToken: 'Refresh token',
   tokenAudienceHint: 'The aud of the token: what the host checks that it is meant.',
   httpsApiExampleCom: 'https://api.example.com',
   clientAuth: 'Client authentication',
+  clientAuthNone: 'None: no client secret',
   clientAuthBasic: 'In the header Authorization',
   clientAuthBody: 'In the body of the request',
   valueHint: 'One line. It is never shown again.',

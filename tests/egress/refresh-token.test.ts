@@ -73,9 +73,13 @@ describe('a refresh token, with two brokers', () => {
   });
 
   function answer(token: string, response: ServerResponse): void {
-    const json = (status: number, body: object) =>
-      void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-    if (token !== valid) return json(400, { error: 'invalid_grant' });
+    const json = (status: number, body: object): void => {
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    };
+    if (token !== valid) {
+      json(400, { error: 'invalid_grant' });
+      return;
+    }
     if (lose(response)) return;
     issued += 1;
     valid = `refresh-${issued}-${randomUUID()}`;

@@ -6,8 +6,8 @@ import type { UpstreamOptions } from '../forward/upstream.js';
 import type { HeldCredential } from '../judge/credential.js';
 import type { Judged } from '../judge/judge-request.js';
 import type { RefreshTokens } from './refresh-token.js';
-import { exchangeToken } from './token-exchange.js';
 import { askForToken, rejection } from './token-endpoint.js';
+import { exchangeToken } from './token-exchange.js';
 
 /** A token of which the server does not say how long it is valid. Seconds. */
 const UNSAID_SECONDS = 300;

@@ -101,7 +101,9 @@ export class RefreshTokens {
     return { value: accessToken, seconds };
   }
 
-  /** @returns whether app-server has kept it, for a token that was issued, by `until`; the report goes on after that. */
+  /**
+   * @returns whether app-server has kept it, for a token that was issued, by `until`; the report goes on after that.
+   */
   private async report(
     question: RenewalQuestion,
     lease: string,

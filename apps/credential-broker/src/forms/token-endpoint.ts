@@ -10,7 +10,7 @@ const ANSWER_MS = 10_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 /** Text that can stand in a header as a bearer token. */
-export const BearerText = z
+const BearerText = z
   .string()
   .min(1)
   .max(16 * 1024)
@@ -24,10 +24,10 @@ const TokenAnswer = z.object({
   refresh_token: BearerText.optional(),
   issued_token_type: z.string().optional(),
 });
-export type TokenAnswer = z.infer<typeof TokenAnswer>;
+type TokenAnswer = z.infer<typeof TokenAnswer>;
 
 /** How a client says who it is (RFC 6749, 2.3.1). */
-export interface TokenClient {
+interface TokenClient {
   readonly clientId: string;
   readonly clientAuth: 'none' | 'basic' | 'body';
   readonly secret: string;
@@ -53,13 +53,13 @@ export class TokenRefused extends Error {
 }
 
 /** What a server answered, as far as it is read. */
-export interface ServerAnswer {
+interface ServerAnswer {
   readonly status: number;
   readonly json: unknown;
 }
 
 /** A call of a server that issues tokens. */
-export interface ServerCall {
+interface ServerCall {
   readonly method: 'POST' | 'DELETE';
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
@@ -97,14 +97,14 @@ export function rejection({ name, tokenUrl }: TokenQuestion, error: unknown): un
   return rejected(new URL(tokenUrl).hostname, name, error.code ?? String(error.status), error);
 }
 
-export const rejected = (host: string, name: string, why: string, cause?: unknown) =>
+const rejected = (host: string, name: string, why: string, cause?: unknown) =>
   refused('credential.rejected', 'rejected', `${host} issues no access token for ${name}: ${why}.`, cause);
 
 export const unreachable = (host: string, why: string, cause?: unknown) =>
   refused('credential.unreachable', 'unreachable', `${host} issues no access token now: ${why}.`, cause);
 
 /** @throws SlipwayError `credential.unreachable` where no answer could be had. */
-export async function callServer(call: ServerCall, rules: UpstreamOptions): Promise<ServerAnswer> {
+async function callServer(call: ServerCall, rules: UpstreamOptions): Promise<ServerAnswer> {
   const { url } = call;
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const port = url.port === '' ? 443 : Number(url.port);

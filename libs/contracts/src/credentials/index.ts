@@ -19,9 +19,6 @@ export {
   WithheldSecrets,
 } from './credentials.js';
 export { MAX_PLACE_ENTRIES, MAX_PLACES, PathPattern, PLACE_METHODS, Place, PlaceHost, PushRef } from './places.js';
-export { type CredentialForm, CredentialUse } from './uses.js';
-export { problemOfValue, takesValue } from './values.js';
-export { IDENTITY_PATH, WORKLOAD_TOKEN_SECONDS, WorkloadClaims } from './workload-identity.js';
 export { KeptGrant, RefreshTokenValue } from './refresh-token.js';
 export {
   LEASE_SECONDS,
@@ -32,3 +29,6 @@ export {
   RotatedAnswer,
   RotatedCredential,
 } from './renewal.js';
+export { type CredentialForm, CredentialUse } from './uses.js';
+export { problemOfValue, takesValue } from './values.js';
+export { IDENTITY_PATH, WORKLOAD_TOKEN_SECONDS, WorkloadClaims } from './workload-identity.js';

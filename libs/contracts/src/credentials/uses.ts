@@ -103,8 +103,8 @@ export const CredentialUse = z.discriminatedUnion('form', [
       message: 'is needed with a client secret',
     }),
   /**
-   * The value is JSON (`RefreshTokenValue`): a refresh token, with the client secret where there is one. The broker gets
-   * access tokens with it (RFC 6749, 6) and sends these as `Authorization: Bearer`; refresh tokens that a server gives
+   * The value is JSON (`RefreshTokenValue`): a refresh token, with the client secret where there is one. The broker
+   * gets access tokens with it (RFC 6749, 6) and sends these as `Authorization: Bearer`; refresh tokens that a server gives
    * in its place are kept.
    */
   z.strictObject({

@@ -133,6 +133,36 @@ describe('brokered credentials', () => {
     ]);
   });
 
+  it('adversary: a value that does not fit its form is refused by name, and is in no answer', async () => {
+    const tokenUrl = 'https://login.example.com/token';
+    const refresh = { form: 'oauth-refresh-token', tokenUrl, clientId: 'c' };
+    const exchange = { form: 'token-exchange', tokenUrl, subjectAudience: 'a' };
+    for (const [form, value, ok] of [
+      [refresh, VALUE, false],
+      [refresh, JSON.stringify({ refreshToken: VALUE }), false],
+      [refresh, JSON.stringify({ refreshToken: `${VALUE}\n`, clientSecret: VALUE }), false],
+      [refresh, JSON.stringify({ refreshToken: VALUE, clientSecret: VALUE }), true],
+      [{ ...refresh, clientAuth: 'none' }, JSON.stringify({ refreshToken: VALUE }), true],
+      [{ ...refresh, tokenUrl: 'https://login.internal/token' }, '{"refreshToken":"x","clientSecret":"y"}', false],
+      [exchange, VALUE, false],
+      [{ ...exchange, clientAuth: 'basic' }, VALUE, false],
+      [{ ...exchange, clientAuth: 'basic', clientId: 'c' }, VALUE, true],
+      [{ ...exchange, tokenUrl: 'http://login.example.com/token' }, undefined, false],
+      [exchange, undefined, true],
+    ] as const) {
+      const body = { name: name(), value, use: use('api.example.com', form) };
+      const answer = await app.http(owner, 'POST', path(), body);
+      expect([form, value, answer.status === 201]).toEqual([form, value, ok]);
+      expect(JSON.stringify(answer.body)).not.toContain(VALUE);
+    }
+    // Of one that is there, by its own form.
+    const { id } = await create({
+      value: '{"refreshToken":"x","clientSecret":"y"}',
+      use: use('api.example.com', refresh),
+    });
+    expect((await app.http(owner, 'PATCH', path(`/${id}`), { value: VALUE })).status).toBe(400);
+  });
+
   it('open for no other credential, name or places', async () => {
     const { id, use: own } = await create();
     const [place] = own.places;

@@ -75,6 +75,7 @@ export async function startCredentialBroker(
     resting,
     metrics,
     logger,
+    upstream,
     maxBodyBytes: config.BROKER_MAX_BODY_BYTES,
   });
   const server = createHttpServer(idleMs, metrics);
@@ -126,7 +127,7 @@ export async function startCredentialBroker(
       if (intake.server.listening) intake.server.close();
       tunnels.close();
       held.close();
-      tokens.close();
+      await tokens.close();
       refreshing.close();
       resting.close();
       client.close();

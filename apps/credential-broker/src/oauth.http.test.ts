@@ -197,6 +197,6 @@ describe('access tokens of an OAuth client', () => {
     expect([await of(one), await of(other)]).toEqual(['at-3-0123456789', 'at-4-0123456789']);
     now += 60_000;
     expect(await of(other)).toBe('at-5-0123456789');
-    tokens.close();
+    await tokens.close();
   });
 });

@@ -10,7 +10,7 @@ const ANSWER_MS = 10_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 /** Text that can stand in a header as a bearer token. */
-const BearerText = z
+export const BearerText = z
   .string()
   .min(1)
   .max(16 * 1024)
@@ -97,14 +97,14 @@ export function rejection({ name, tokenUrl }: TokenQuestion, error: unknown): un
   return rejected(new URL(tokenUrl).hostname, name, error.code ?? String(error.status), error);
 }
 
-const rejected = (host: string, name: string, why: string, cause?: unknown) =>
+export const rejected = (host: string, name: string, why: string, cause?: unknown) =>
   refused('credential.rejected', 'rejected', `${host} issues no access token for ${name}: ${why}.`, cause);
 
 export const unreachable = (host: string, why: string, cause?: unknown) =>
   refused('credential.unreachable', 'unreachable', `${host} issues no access token now: ${why}.`, cause);
 
 /** @throws SlipwayError `credential.unreachable` where no answer could be had. */
-async function callServer(call: ServerCall, rules: UpstreamOptions): Promise<ServerAnswer> {
+export async function callServer(call: ServerCall, rules: UpstreamOptions): Promise<ServerAnswer> {
   const { url } = call;
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const port = url.port === '' ? 443 : Number(url.port);

@@ -8,10 +8,11 @@ import { type AnswerHead, answerHead } from './answer-head.js';
 import { type Found, Masking, maskBytes } from './masking.js';
 import type { Needle } from './needles.js';
 import type { Outgoing } from './outgoing.js';
-import { brokeOff } from './upstream.js';
+import { brokeOff, type Upstream } from './upstream.js';
 
 export interface Forwarding {
   readonly tunnel: Tunnel;
+  readonly upstream: Upstream;
   readonly judged: Judged;
   readonly outgoing: Outgoing;
   readonly needles: readonly Needle[];
@@ -31,12 +32,12 @@ const OWN: ReadonlySet<string> = new Set(['host', 'expect', 'content-length', 'a
  * @throws SlipwayError where nothing was answered yet.
  */
 export function forward(request: IncomingMessage, response: ServerResponse, forwarding: Forwarding): Promise<number> {
-  const { tunnel, judged, outgoing, needles, found, maxBodyBytes } = forwarding;
+  const { tunnel, upstream, judged, outgoing, needles, found, maxBodyBytes } = forwarding;
   const { host, port } = tunnel.line;
   const { method, target } = outgoing.head;
   return new Promise((resolve, reject) => {
     const sent = httpRequest({
-      agent: tunnel.upstream,
+      agent: upstream,
       host,
       port,
       setHost: false,

@@ -11,9 +11,11 @@ import { type Judged, judgeRequest } from '../judge/judge-request.js';
 import { answerOf, reasonOf, refused } from '../judge/refusal.js';
 import { type RequestHead, readHead, valuesOf } from '../judge/request-head.js';
 import type { BrokerMetrics } from '../metrics.js';
+import { upstreamFor } from './certified.js';
 import { forward, tooLarge } from './forward.js';
 import type { Found } from './masking.js';
 import { hasBody, prepare, type RefusedPush } from './outgoing.js';
+import type { UpstreamOptions } from './upstream.js';
 
 /** Most that is read of a refused push, so that git hears the answer, and longest for it. Bytes, milliseconds. */
 const DRAIN_BYTES = 64 * 1024 * 1024;
@@ -25,6 +27,7 @@ export interface RequestServiceOptions {
   readonly resting: Resting;
   readonly metrics: BrokerMetrics;
   readonly logger: Logger;
+  readonly upstream: UpstreamOptions;
   readonly maxBodyBytes: number;
 }
 
@@ -119,6 +122,7 @@ export class RequestService {
     metrics.seconds.observe((performance.now() - since) / 1000);
     const status = await forward(request, response, {
       tunnel,
+      upstream: upstreamFor(tunnel, judged, this.options.upstream),
       judged,
       outgoing,
       needles: token === null ? answer.needles : [...token.needles, ...answer.needles],

@@ -14,6 +14,8 @@ export interface UpstreamOptions {
   readonly resolve: Resolve;
   /** Longest silence. Milliseconds. */
   readonly idleMs: number;
+  /** Of the client, with its private key, as PEM; absent: it has none. */
+  readonly certificate?: string;
 }
 
 interface Destination {
@@ -103,7 +105,13 @@ export class Upstream extends Agent {
   private handshake(plain: Socket): Promise<TLSSocket> {
     const { host } = this.destination;
     return new Promise((resolve, reject) => {
-      const socket = connectTls({ socket: plain, servername: host, ALPNProtocols: ['http/1.1'] });
+      const { certificate } = this.rules;
+      const socket = connectTls({
+        socket: plain,
+        servername: host,
+        ALPNProtocols: ['http/1.1'],
+        ...(certificate === undefined ? {} : { cert: certificate, key: certificate }),
+      });
       const late = setTimeout(() => socket.destroy(new Error(`no handshake within ${HANDSHAKE_MS} ms`)), HANDSHAKE_MS);
       const failed = (cause: NodeJS.ErrnoException): void => {
         clearTimeout(late);

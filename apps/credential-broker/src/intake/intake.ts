@@ -104,6 +104,7 @@ export class Intake {
       line,
       socket,
       upstream,
+      certified: new Map(),
       used: new Map(),
       confirmedAt: performance.now(),
       busy: 0,
@@ -113,10 +114,12 @@ export class Intake {
     metrics.open.inc();
     socket.once('close', () => {
       metrics.open.dec();
-      upstream.destroy();
-      const { out, in: received } = upstream.counts;
-      metrics.bytes.inc({ direction: 'out' }, out);
-      metrics.bytes.inc({ direction: 'in' }, received);
+      for (const each of [upstream, ...tunnel.certified.values()]) {
+        each.destroy();
+        const { out, in: received } = each.counts;
+        metrics.bytes.inc({ direction: 'out' }, out);
+        metrics.bytes.inc({ direction: 'in' }, received);
+      }
     });
     tunnels.add(tunnel);
     this.http.emit('connection', socket);

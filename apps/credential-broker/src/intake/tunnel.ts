@@ -8,6 +8,8 @@ export interface Tunnel {
   /** What the broker speaks HTTP on: TLS to the sandbox, or the plain connection. */
   readonly socket: Socket;
   readonly upstream: Upstream;
+  /** Connections with a client certificate: each of one credential and one value of it. */
+  readonly certified: Map<string, Upstream>;
   /** Credentials that requests of it have used, by id, with the use that they had. */
   readonly used: Map<string, string>;
   /** When app-server last said what may be used here, by `performance.now()`. */
@@ -20,6 +22,6 @@ export interface Tunnel {
 /** Ends both connections at once. Without the reset the kernel goes on to send what it has taken. */
 export function cutTunnel(tunnel: Tunnel, why: NonNullable<Tunnel['cut']>): void {
   tunnel.cut ??= why;
-  tunnel.upstream.reset();
+  for (const upstream of [tunnel.upstream, ...tunnel.certified.values()]) upstream.reset();
   tunnel.socket.destroy();
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MAX_PLACES, Place } from './places.js';
+import { MAX_PLACE_ENTRIES, MAX_PLACES, Place } from './places.js';
 
 /** Forms of brokered credentials: what becomes of a request on its way to a place. */
 
@@ -23,14 +23,21 @@ const requiredWords = z
   .max(1000)
   .regex(/^[\x21-\x7e]+$/, 'has printable ASCII without spaces');
 
-/** Of an authorization server: https, and of the internet. */
-const tokenUrl = z
+/** Of a server that issues tokens: https, and of the internet. */
+const serverUrl = z
   .url({ protocol: /^https$/ })
   .max(2048)
   .refine((text) => {
     const { username, password, hash } = new URL(text);
     return username === '' && password === '' && hash === '';
   }, 'has no user, password or fragment');
+
+/** Of a repository of GitHub, without its owner. */
+const repositoryName = z
+  .string()
+  .min(1)
+  .max(100)
+  .regex(/^[A-Za-z0-9._-]+$/, 'is not the name of a repository');
 
 /** Where a server takes id and secret of a client; `none`: it has no secret. */
 const anyClientAuth = z.enum(['none', 'basic', 'body']);
@@ -65,7 +72,7 @@ export const CredentialUse = z.discriminatedUnion('form', [
    */
   z.strictObject({
     form: z.literal('oauth-client-credentials'),
-    tokenUrl,
+    tokenUrl: serverUrl,
     clientId: word,
     /** Scopes with spaces between them; empty: those that the server gives by itself. */
     scope: oauthWords,
@@ -87,7 +94,7 @@ export const CredentialUse = z.discriminatedUnion('form', [
   z
     .strictObject({
       form: z.literal('token-exchange'),
-      tokenUrl,
+      tokenUrl: serverUrl,
       /** `aud` of the token that is exchanged: what the server checks that it is meant. */
       subjectAudience: requiredWords,
       /** What is asked for; empty: it is not sent. */
@@ -109,13 +116,38 @@ export const CredentialUse = z.discriminatedUnion('form', [
    */
   z.strictObject({
     form: z.literal('oauth-refresh-token'),
-    tokenUrl,
+    tokenUrl: serverUrl,
     clientId: word,
     /** Empty: all that the refresh token is for. */
     scope: oauthWords,
     clientAuth: anyClientAuth.default('basic'),
     places,
   }),
+  /**
+   * The value is the private key of a GitHub App, as PEM. The broker gets tokens of an installation with it, for these
+   * repositories and permissions alone, and sends them as git takes them at places of git, else as a bearer token.
+   */
+  z.strictObject({
+    form: z.literal('github-app'),
+    /** Id of the App, or its client id. */
+    appId: z.string().regex(/^[A-Za-z0-9.]{1,60}$/, 'is not the id of an App'),
+    installationId: z.string().regex(/^\d{1,20}$/, 'is a number'),
+    /** `https://HOST/api/v3` of GitHub Enterprise Server. */
+    apiUrl: serverUrl.default('https://api.github.com'),
+    /** The user or organization of GitHub in which the App is installed. */
+    account: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_-]{0,98}$/, 'is not the name of an account'),
+    /** Without the account; empty: the repository of the conversation, where it is one of the account. */
+    repositories: z.array(repositoryName).max(MAX_PLACE_ENTRIES).default([]),
+    permissions: z
+      .record(z.string().regex(/^[a-z_]{1,60}$/, 'is not a permission'), z.enum(['read', 'write', 'admin']))
+      .refine((all) => Object.keys(all).length > 0 && Object.keys(all).length <= MAX_PLACE_ENTRIES, 'has 1 to 50')
+      .default({ contents: 'write', pull_requests: 'write', metadata: 'read' }),
+    places,
+  }),
+  /**
+   * The value is a certificate and its private key, both PEM, with which the broker makes the connection to the host.
+   */
+  z.strictObject({ form: z.literal('mtls'), places }),
   /** The value is the secret access key: requests that were signed with another are signed anew. */
   z.strictObject({ form: z.literal('aws-sigv4'), accessKeyId: word, places }),
   /**

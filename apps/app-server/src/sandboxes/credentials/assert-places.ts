@@ -13,10 +13,18 @@ export function assertPlaces(use: CredentialUse): void {
     const message = refusal(host);
     return message === null ? [] : [{ path: `use.places.${index}.host`, message }];
   });
-  const issuer = 'tokenUrl' in use ? refusal(new URL(use.tokenUrl).hostname) : null;
-  if (issuer !== null) fields.push({ path: 'use.tokenUrl', message: issuer });
+  for (const [path, url] of serversOf(use)) {
+    const message = refusal(new URL(url).hostname);
+    if (message !== null) fields.push({ path, message });
+  }
   const [first] = fields;
   if (first !== undefined) throw new SlipwayError('credential.place-refused', first.message, { fields });
+}
+
+/** What issues its tokens. */
+function serversOf(use: CredentialUse): ReadonlyArray<readonly [path: string, url: string]> {
+  if (use.form === 'github-app') return [['use.apiUrl', use.apiUrl]];
+  return 'tokenUrl' in use ? [['use.tokenUrl', use.tokenUrl]] : [];
 }
 
 function refusal(host: string): string | null {

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { credentialContext, Envelope } from '@slipway/auth/envelope';
 import { Credential, CredentialPage, type CredentialUse, WithheldSecrets } from '@slipway/contracts/credentials';
@@ -6,6 +7,12 @@ import { systemClock } from '@slipway/domain';
 import { ConversationApp, type User } from '../../testing/conversation-app.js';
 
 const VALUE = 'canary-value-of-a-credential';
+const RSA = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  .privateKey.export({ type: 'pkcs1', format: 'pem' })
+  .toString();
+const EC = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  .privateKey.export({ type: 'pkcs8', format: 'pem' })
+  .toString();
 const SECRETS = {
   EGRESS_CONTROL_SECRET: 'test-egress-control-test-egress-control',
   CREDENTIAL_CONTROL_SECRET: 'test-credential-control-test-credential',
@@ -136,6 +143,7 @@ describe('brokered credentials', () => {
   it('adversary: a value that does not fit its form is refused by name, and is in no answer', async () => {
     const tokenUrl = 'https://login.example.com/token';
     const refresh = { form: 'oauth-refresh-token', tokenUrl, clientId: 'c' };
+    const app1 = { form: 'github-app', appId: '1', installationId: '42', account: 'acme' };
     const exchange = { form: 'token-exchange', tokenUrl, subjectAudience: 'a' };
     for (const [form, value, ok] of [
       [refresh, VALUE, false],
@@ -149,6 +157,13 @@ describe('brokered credentials', () => {
       [{ ...exchange, clientAuth: 'basic', clientId: 'c' }, VALUE, true],
       [{ ...exchange, tokenUrl: 'http://login.example.com/token' }, undefined, false],
       [exchange, undefined, true],
+      [{ ...app1, apiUrl: 'https://github.internal/api/v3' }, RSA, false],
+      [app1, VALUE, false],
+      [app1, RSA, true],
+      [app1, EC, false],
+      [app1, RSA.replaceAll(/[A-Z]{3}/g, 'AAA'), false],
+      [{ form: 'mtls' }, RSA, false],
+      [{ form: 'mtls' }, `-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n${RSA}`, false],
     ] as const) {
       const body = { name: name(), value, use: use('api.example.com', form) };
       const answer = await app.http(owner, 'POST', path(), body);

@@ -37,6 +37,7 @@ import {
   secretsGiven,
   updateCredential,
 } from './credentials.queries.js';
+import { problemOfKeys } from './problem-of-keys.js';
 
 /** Secrets that a preview names; it counts the others. */
 const MAX_NAMED = 200;
@@ -92,6 +93,8 @@ export class CredentialsService {
       throw new SlipwayError('credential.unavailable', 'No process of this installation could use it.');
     assertPlaces(body.use);
     const value = takesValue(body.use) ? body.value : '';
+    const wrong = body.value === undefined ? null : problemOf(body.use, body.value);
+    if (wrong !== null) throw invalid('value', wrong);
     if (value !== undefined) return this.again(() => this.insert(caller, body, value, null));
     // Who moves a secret deletes it.
     if (!caller.permissions.has('secret:write'))
@@ -112,7 +115,7 @@ export class CredentialsService {
       const use = change.use ?? before.use;
       const context = contextOf({ ...before, use });
       const value = change.value ?? (change.use !== undefined && !takesValue(use) ? '' : undefined);
-      const wrong = change.value === undefined ? null : problemOfValue(use, change.value);
+      const wrong = change.value === undefined ? null : problemOf(use, change.value);
       if (wrong !== null) throw invalid('value', wrong);
       const sealed = value === undefined ? null : await this.envelope.seal(orgId, value, context);
       return inOrg(this.pool, orgId, async (client) => {
@@ -217,7 +220,7 @@ export class CredentialsService {
       .catch((error: unknown) => {
         throw new SlipwayError('secret.unreadable', `The secret ${secret.name} cannot be opened.`, { cause: error });
       });
-    const wrong = problemOfValue(use, value);
+    const wrong = problemOf(use, value);
     if (wrong !== null) throw invalid('fromSecret', `names a secret whose value does not fit: it ${wrong}`);
     return { ...secret, value };
   }
@@ -244,6 +247,9 @@ export class CredentialsService {
     throw new SlipwayError('service.unavailable', 'It is being changed by others all the time.');
   }
 }
+
+const problemOf = (use: CreateCredential['use'], value: string): string | null =>
+  problemOfValue(use, value) ?? problemOfKeys(use, value);
 
 function invalid(path: string, message: string): SlipwayError {
   return new SlipwayError('request.invalid', `${path}: ${message}`, { fields: [{ path, message }] });

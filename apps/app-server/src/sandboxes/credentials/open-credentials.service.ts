@@ -20,6 +20,7 @@ import { auditOf } from '../../audit/audit-statement.js';
 import { IDS, SQL_POOL } from '../../platform/tokens.js';
 import { comparedHost } from '../egress/rule-pattern.js';
 import { WorkloadIdentityService } from '../identity/workload-identity.service.js';
+import { githubRepositories } from './github-repositories.js';
 import {
   type AskedPlace,
   credentialsAt,
@@ -124,7 +125,9 @@ export class OpenCredentialsService {
     const identity = audience === null ? null : await this.identity.tokenFor(workload, audience);
     // A refresh token leaves only with the lease to use it.
     const shown = use.form === 'oauth-refresh-token' ? '' : value;
-    return { id, name, scope, use: { ...use, places }, value: shown, reference, identity };
+    const narrowed =
+      use.form === 'github-app' ? { ...use, repositories: githubRepositories(use, workload.repository) } : use;
+    return { id, name, scope, use: { ...narrowed, places }, value: shown, reference, identity };
   }
 }
 

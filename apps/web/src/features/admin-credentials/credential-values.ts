@@ -31,6 +31,14 @@ export interface UseValues {
   readonly resource: string;
   readonly clientAuth: 'none' | 'basic' | 'body';
   readonly accessKeyId: string;
+  /** Of a GitHub App. */
+  readonly appId: string;
+  readonly installationId: string;
+  readonly apiUrl: string;
+  readonly account: string;
+  readonly repositories: string;
+  /** `name: access`, one a line. */
+  readonly permissions: string;
   readonly shape: string;
   readonly places: readonly PlaceValues[];
 }
@@ -79,6 +87,12 @@ export const newUse = (places: readonly PlaceValues[], use: Partial<UseValues> =
   resource: '',
   clientAuth: 'basic',
   accessKeyId: '',
+  appId: '',
+  installationId: '',
+  apiUrl: 'https://api.github.com',
+  account: '',
+  repositories: '',
+  permissions: 'contents: write\npull_requests: write\nmetadata: read',
   shape: '',
   ...use,
   places,
@@ -119,6 +133,14 @@ function placeOf(place: PlaceValues): unknown {
     foreign,
   };
 }
+
+const permissionsOf = (text: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    lines(text)
+      .map((line) => line.split(':').map((part) => part.trim()))
+      .map(([name = '', access = '']) => [name, access] as const)
+      .sort(([one], [other]) => (one < other ? -1 : 1)),
+  );
 
 /** What the fields mean; `CredentialUse` decides whether that may be sent. */
 export function requestedUse(values: UseValues): unknown {
@@ -162,6 +184,19 @@ export function requestedUse(values: UseValues): unknown {
         clientAuth: values.clientAuth,
         places,
       };
+    case 'github-app':
+      return {
+        form,
+        appId: values.appId.trim(),
+        installationId: values.installationId.trim(),
+        apiUrl: values.apiUrl.trim(),
+        account: values.account.trim(),
+        repositories: lines(values.repositories),
+        permissions: permissionsOf(values.permissions),
+        places,
+      };
+    case 'mtls':
+      return { form, places };
     case 'workload-token':
       return { form, audience: values.audience.trim(), places };
     case 'aws-sigv4':
@@ -227,6 +262,22 @@ function placeValues({ host, port, methods, paths, git, foreign }: Place, id: st
   });
 }
 
+/** Lists as their fields hold them. */
+function textsOf(use: Omit<Credential['use'], 'places'>): Partial<UseValues> {
+  if (!('repositories' in use)) return use as Partial<UseValues>;
+  const { repositories, permissions, ...rest } = use as Extract<Credential['use'], { form: 'github-app' }>;
+  return {
+    ...rest,
+    repositories: repositories.join('\n'),
+    permissions: Object.entries(permissions)
+      .map((entry) => entry.join(': '))
+      .join('\n'),
+  } as Partial<UseValues>;
+}
+
+/** Whether a value has several lines. */
+export const isOfLines = ({ form }: UseValues): boolean => form === 'github-app' || form === 'mtls';
+
 /** The fields of one that is there, without its value. @param id begins the ids of its places. */
 export function valuesOf({ name, description, scope, scopeValue, use }: Credential, id: string): CredentialValues {
   const { places, ...more } = use;
@@ -238,7 +289,7 @@ export function valuesOf({ name, description, scope, scopeValue, use }: Credenti
     scopeValue: scopeValue ?? '',
     use: newUse(
       places.map((place, index) => placeValues(place, `${id}${index}`)),
-      more,
+      textsOf(more),
     ),
   };
 }

@@ -12,6 +12,8 @@ export const FORMS: Record<CredentialForm, { readonly label: MessageKey; readonl
   'oauth-client-credentials': { label: 'adminCredentials.oauth', means: 'adminCredentials.oauthMeans' },
   'token-exchange': { label: 'adminCredentials.exchange', means: 'adminCredentials.exchangeMeans' },
   'oauth-refresh-token': { label: 'adminCredentials.refresh', means: 'adminCredentials.refreshMeans' },
+  'github-app': { label: 'adminCredentials.githubApp', means: 'adminCredentials.githubAppMeans' },
+  mtls: { label: 'adminCredentials.mtls', means: 'adminCredentials.mtlsMeans' },
   'workload-token': { label: 'adminCredentials.workload', means: 'adminCredentials.workloadMeans' },
   'aws-sigv4': { label: 'adminCredentials.awsSigv4', means: 'adminCredentials.awsSigv4Means' },
   placeholder: { label: 'adminCredentials.placeholder', means: 'adminCredentials.placeholderMeans' },

@@ -40,6 +40,14 @@ export const PRESETS = {
     name: 'AWS_SECRET_ACCESS_KEY',
     use: (id) => newUse([newPlace(id, { host: 's3.us-east-1.amazonaws.com' })], { form: 'aws-sigv4' }),
   },
+  githubApp: {
+    label: 'adminCredentials.presetGithubApp',
+    name: 'GITHUB_APP',
+    use: (id) =>
+      newUse([gitPlace(id, 'github.com'), newPlace(`${id}-api`, { host: 'api.github.com', paths: '/repos/**' })], {
+        form: 'github-app',
+      }),
+  },
   googleCloud: {
     label: 'adminCredentials.presetGoogleCloud',
     name: 'GOOGLE_CLOUD',

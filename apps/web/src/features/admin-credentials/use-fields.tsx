@@ -1,6 +1,6 @@
 'use client';
 import type { CredentialForm } from '@slipway/contracts/credentials';
-import { Field, Input, Select } from '@slipway/ui';
+import { Field, Input, Select, Textarea } from '@slipway/ui';
 import { useTranslations } from 'next-intl';
 import { type MessageKey, type Option, translated } from '../../messages/translate.ts';
 import type { Form } from '../form/use-form.ts';
@@ -19,6 +19,10 @@ type TextName =
   | 'subjectAudience'
   | 'resource'
   | 'accessKeyId'
+  | 'appId'
+  | 'installationId'
+  | 'apiUrl'
+  | 'account'
   | 'shape';
 interface TextWords {
   readonly label: MessageKey;
@@ -36,6 +40,10 @@ const TEXTS: Record<TextName, TextWords> = {
   audience: { label: 'adminCredentials.audience', hint: 'adminCredentials.audienceHint' },
   subjectAudience: { label: 'adminCredentials.subjectAudience', hint: 'adminCredentials.tokenAudienceHint' },
   resource: { label: 'adminCredentials.resource', hint: 'adminCredentials.audienceHint' },
+  appId: { label: 'adminCredentials.appId', hint: 'adminCredentials.appIdHint' },
+  installationId: { label: 'adminCredentials.installationId', hint: 'adminCredentials.installationIdHint' },
+  apiUrl: { label: 'adminCredentials.apiUrl', hint: 'adminCredentials.apiUrlHint' },
+  account: { label: 'adminCredentials.account', hint: 'adminCredentials.accountHint' },
   accessKeyId: { label: 'adminCredentials.accessKeyId', placeholder: 'adminCredentials.akia' },
   shape: {
     label: 'adminCredentials.shape',
@@ -50,6 +58,8 @@ const TEXTS_OF: Record<CredentialForm, readonly TextName[]> = {
   'oauth-client-credentials': ['tokenUrl', 'clientId', 'scope', 'audience'],
   'token-exchange': ['tokenUrl', 'subjectAudience', 'audience', 'resource', 'scope', 'clientId'],
   'oauth-refresh-token': ['tokenUrl', 'clientId', 'scope'],
+  'github-app': ['appId', 'installationId', 'account', 'apiUrl'],
+  mtls: [],
   'workload-token': ['audience'],
   'aws-sigv4': ['accessKeyId'],
   placeholder: ['shape'],
@@ -130,6 +140,7 @@ export function UseFields({ form }: { form: Form<CredentialValues> }) {
           })}
         </div>
       )}
+      {use.form === 'github-app' ? <GithubLists form={form} put={put} /> : null}
       {AUTH_OF[use.form] !== undefined ? (
         <Field label={t('adminCredentials.clientAuth')} error={form.error('use.clientAuth')}>
           {(control) => (
@@ -149,4 +160,35 @@ export function UseFields({ form }: { form: Form<CredentialValues> }) {
       />
     </>
   );
+}
+
+const LISTS = [
+  {
+    name: 'repositories',
+    label: 'adminCredentials.appRepositories',
+    hint: 'adminCredentials.appRepositoriesHint',
+    rows: 2,
+  },
+  { name: 'permissions', label: 'adminCredentials.permissions', hint: 'adminCredentials.permissionsHint', rows: 3 },
+] as const;
+
+/** For which repositories an App’s token is, and what it may do there. */
+function GithubLists({ form, put }: { form: Form<CredentialValues>; put: (change: Partial<UseValues>) => void }) {
+  const t = useTranslations();
+  return LISTS.map(({ name, label, hint, rows }) => (
+    <Field key={name} label={t(label)} hint={t(hint)} error={form.error(`use.${name}`)}>
+      {(control) => (
+        <Textarea
+          {...control}
+          dir="ltr"
+          rows={rows}
+          value={form.values.use[name]}
+          autoComplete="off"
+          spellCheck={false}
+          className="font-mono"
+          onChange={(event) => put({ [name]: event.target.value })}
+        />
+      )}
+    </Field>
+  ));
 }

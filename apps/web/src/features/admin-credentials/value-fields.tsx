@@ -1,7 +1,7 @@
 'use client';
 import type { CredentialForm } from '@slipway/contracts/credentials';
 import type { Secret } from '@slipway/contracts/secrets';
-import { Field, Input, Notice, Select } from '@slipway/ui';
+import { Field, Input, Notice, Select, Textarea } from '@slipway/ui';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';
 import { api } from '../../api/client.ts';
@@ -9,7 +9,7 @@ import { type MessageKey, type Option, translated } from '../../messages/transla
 import type { Form } from '../form/use-form.ts';
 import { QueryPanel } from '../list/query-panel.tsx';
 import { useSession } from '../session/me.ts';
-import { type CredentialValues, isMovable, movedFrom } from './credential-values.ts';
+import { type CredentialValues, isMovable, isOfLines, movedFrom } from './credential-values.ts';
 
 const SOURCES: readonly Option[] = [
   { value: 'value', label: 'adminCredentials.newValue' },
@@ -48,6 +48,8 @@ const LABELS: Partial<Record<CredentialForm, MessageKey>> = {
   'oauth-client-credentials': 'adminCredentials.clientSecret',
   'token-exchange': 'adminCredentials.clientSecret',
   'oauth-refresh-token': 'adminCredentials.refreshToken',
+  'github-app': 'adminCredentials.privateKey',
+  mtls: 'adminCredentials.certificateAndKey',
 };
 
 /** The value, and the second one that a refresh token may have beside it. */
@@ -78,23 +80,43 @@ function CoveredField({
   label,
 }: ValueFieldProps & { name: 'value' | 'clientSecret'; label: MessageKey }) {
   const t = useTranslations();
+  const hasLines = isOfLines(form.values.use);
   return (
     <Field
       label={t(label)}
-      hint={t(isOptional ? 'adminCredentials.keepsTheValue' : 'adminCredentials.valueHint')}
+      hint={t(
+        isOptional
+          ? 'adminCredentials.keepsTheValue'
+          : hasLines
+            ? 'adminCredentials.pemHint'
+            : 'adminCredentials.valueHint',
+      )}
       error={name === 'value' ? form.error('value') : null}
     >
-      {(control) => (
-        <Input
-          {...control}
-          type="password"
-          autoComplete="new-password"
-          spellCheck={false}
-          value={form.values[name]}
-          className="font-mono"
-          onChange={(event) => form.set(name, event.target.value)}
-        />
-      )}
+      {(control) =>
+        hasLines ? (
+          <Textarea
+            {...control}
+            dir="ltr"
+            rows={6}
+            autoComplete="off"
+            spellCheck={false}
+            value={form.values[name]}
+            className="font-mono text-xs"
+            onChange={(event) => form.set(name, event.target.value)}
+          />
+        ) : (
+          <Input
+            {...control}
+            type="password"
+            autoComplete="new-password"
+            spellCheck={false}
+            value={form.values[name]}
+            className="font-mono"
+            onChange={(event) => form.set(name, event.target.value)}
+          />
+        )
+      }
     </Field>
   );
 }

@@ -37,6 +37,7 @@ describe('a client certificate', () => {
     await once(server, 'listening');
     ({ port } = server.address() as AddressInfo);
     world.names.set(HOST, ['127.0.0.1']);
+    world.origins.push({ name: HOST, port, seen: [], connections: () => connections, close: async () => {} });
   });
   beforeEach(() => {
     seen.length = 0;
@@ -51,14 +52,14 @@ describe('a client certificate', () => {
   const pem = ({ cert, key }: TestCertificate): string => `${cert}\n${key}`;
   const certified = async (name: string, more: object = {}) =>
     credential({ form: 'mtls', places: [{ host: HOST, port, ...more }] }, { value: pem(await clients.issue(name)) });
-  const line = { port };
-  const ask = (path = '/', more: object = {}) => world.ask({ host: HOST, path, line: { ...line, ...more } });
+  const line = () => ({ port });
+  const ask = (path = '/', more: object = {}) => world.ask({ host: HOST, path, line: { ...line(), ...more } });
 
   it('is shown to the host, and no header carries it', async () => {
     await world.give(await certified('agents.example.com'));
     expect(await ask('/v1')).toMatchObject({ status: 200, text: 'hello' });
     expect(seen).toEqual([{ path: '/v1', client: 'agents.example.com', authorization: undefined }]);
-    expect(await world.ask({ host: HOST, line, headers: { authorization: 'Bearer mine' } })).toMatchObject({
+    expect(await world.ask({ host: HOST, line: line(), headers: { authorization: 'Bearer mine' } })).toMatchObject({
       code: 'credential.foreign',
     });
   });
@@ -70,7 +71,7 @@ describe('a client certificate', () => {
     ];
     const plain = credential({ form: 'bearer', places: [{ host: HOST, port, paths: ['/plain/**'] }] });
     await world.give(one, other, plain);
-    const socket = await world.secure({ host: HOST, ...line });
+    const socket = await world.secure({ host: HOST, ...line() });
     for (const path of ['/one/a', '/other/a', '/plain/a', '/one/b', '/other/b', '/plain/b'])
       await world.askOn(socket, { host: HOST, path });
     socket.destroy();
@@ -88,9 +89,9 @@ describe('a client certificate', () => {
   it('adversary: two sandboxes and two organizations share no connection', async () => {
     await world.give(await certified('agents.example.com'));
     const sockets = [
-      await world.secure({ host: HOST, ...line }),
-      await world.secure({ host: HOST, ...line, claim: 'clm_2' }),
-      await world.secure({ host: HOST, ...line, org: 'org_2' }),
+      await world.secure({ host: HOST, ...line() }),
+      await world.secure({ host: HOST, ...line(), claim: 'clm_2' }),
+      await world.secure({ host: HOST, ...line(), org: 'org_2' }),
     ];
     for (const socket of sockets) await world.askOn(socket, { host: HOST });
     for (const socket of sockets) socket.destroy();
@@ -100,7 +101,7 @@ describe('a client certificate', () => {
   it('is another one on a connection that is open once it has changed', async () => {
     const one = await certified('old.example.com');
     await world.give(one);
-    const socket = await world.secure({ host: HOST, ...line });
+    const socket = await world.secure({ host: HOST, ...line() });
     await world.askOn(socket, { host: HOST });
     await world.give({ ...one, value: pem(await clients.issue('new.example.com')) });
     await world.askOn(socket, { host: HOST });
@@ -129,7 +130,7 @@ describe('a client certificate', () => {
   it('one that cannot be read is refused in words, and nothing is sent', async () => {
     const one = await certified('agents.example.com');
     await world.give({ ...one, value: '-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----' });
-    expect((await ask()).status).toBe(502);
+    expect(await ask()).toMatchObject({ status: 403, code: 'credential.rejected' });
     expect(seen).toHaveLength(0);
   });
 });

@@ -134,7 +134,7 @@ describe('access tokens for a refresh token', () => {
     expect(api.seen).toHaveLength(0);
   });
 
-  it('one that rests is not asked for', async () => {
+  it('none is asked for while the credential is resting', async () => {
     await give();
     world.control.renew = () => ({ state: 'resting' });
     expect(await ask()).toMatchObject({ status: 403, code: 'credential.resting' });

@@ -7,6 +7,7 @@ import type { UpstreamOptions } from '../forward/upstream.js';
 import type { HeldCredential } from '../judge/credential.js';
 import type { Judged } from '../judge/judge-request.js';
 import { installationToken } from './github-app.js';
+import type { Issued, TokenCredential } from './issued.js';
 import type { RefreshTokens } from './refresh-token.js';
 import { askForToken, rejection } from './token-endpoint.js';
 import { exchangeToken } from './token-exchange.js';
@@ -34,7 +35,6 @@ type TokenUse = Extract<
   CredentialUse,
   { form: 'oauth-client-credentials' | 'token-exchange' | 'oauth-refresh-token' | 'github-app' }
 >;
-export type TokenCredential<Use extends CredentialUse> = HeldCredential & { readonly use: Use };
 
 /** What an authorization server has issued to an organization's client. */
 export interface AccessToken {
@@ -42,15 +42,6 @@ export interface AccessToken {
   readonly value: string;
   /** It is searched in answers like a value. */
   readonly needles: readonly Needle[];
-}
-
-/** What a server has answered. */
-export interface Issued {
-  readonly value: string;
-  /** How long it is valid; `undefined`: the server did not say. */
-  readonly seconds: number | undefined;
-  /** Gives it back to the server. */
-  readonly revoke?: () => Promise<void>;
 }
 
 interface Kept {

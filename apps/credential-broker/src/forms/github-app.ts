@@ -3,7 +3,7 @@ import type { CredentialUse } from '@slipway/contracts/credentials';
 import { z } from 'zod';
 import type { UpstreamOptions } from '../forward/upstream.js';
 import { refused } from '../judge/refusal.js';
-import type { Issued, TokenCredential } from './access-tokens.js';
+import type { Issued, TokenCredential } from './issued.js';
 import { BearerText, callServer, rejected, unreachable } from './token-endpoint.js';
 
 /** Against a clock of ours that is ahead, as GitHub advises. Seconds. */

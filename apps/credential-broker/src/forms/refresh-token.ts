@@ -5,7 +5,7 @@ import type { Logger } from '@slipway/telemetry';
 import type { ControlClient } from '../control/control-client.js';
 import type { UpstreamOptions } from '../forward/upstream.js';
 import { refused } from '../judge/refusal.js';
-import type { Issued, TokenCredential } from './access-tokens.js';
+import type { Issued, TokenCredential } from './issued.js';
 import { askForToken, rejection, TokenRefused } from './token-endpoint.js';
 
 /** Longest that a request waits for a token. Milliseconds. */

@@ -1,6 +1,6 @@
 import type { CredentialUse } from '@slipway/contracts/credentials';
 import type { UpstreamOptions } from '../forward/upstream.js';
-import type { Issued, TokenCredential } from './access-tokens.js';
+import type { Issued, TokenCredential } from './issued.js';
 import { askForToken, rejection, unreachable } from './token-endpoint.js';
 
 const TYPES = 'urn:ietf:params:oauth:token-type:';

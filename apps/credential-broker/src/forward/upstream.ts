@@ -105,13 +105,13 @@ export class Upstream extends Agent {
   private handshake(plain: Socket): Promise<TLSSocket> {
     const { host } = this.destination;
     return new Promise((resolve, reject) => {
-      const { certificate } = this.rules;
-      const socket = connectTls({
-        socket: plain,
-        servername: host,
-        ALPNProtocols: ['http/1.1'],
-        ...(certificate === undefined ? {} : { cert: certificate, key: certificate }),
-      });
+      const socket = this.secured(plain);
+      if (socket === null) {
+        plain.destroy();
+        const detail = `The client certificate for ${host} cannot be used. Nothing was sent.`;
+        reject(refused('credential.rejected', 'rejected', detail));
+        return;
+      }
       const late = setTimeout(() => socket.destroy(new Error(`no handshake within ${HANDSHAKE_MS} ms`)), HANDSHAKE_MS);
       const failed = (cause: NodeJS.ErrnoException): void => {
         clearTimeout(late);
@@ -133,6 +133,18 @@ export class Upstream extends Agent {
         resolve(socket);
       });
     });
+  }
+
+  /** @returns `null` where the client certificate or its key cannot be read. */
+  private secured(socket: Socket): TLSSocket | null {
+    const { certificate } = this.rules;
+    const servername = this.destination.host;
+    const client = certificate === undefined ? {} : { cert: certificate, key: certificate };
+    try {
+      return connectTls({ socket, servername, ALPNProtocols: ['http/1.1'], ...client });
+    } catch {
+      return null;
+    }
   }
 
   private async addresses(): Promise<readonly string[]> {

@@ -82,9 +82,9 @@ export const UpdateCredential = z
 export type UpdateCredential = z.infer<typeof UpdateCredential>;
 
 /**
- * Why a credential is resting. `reflected`: a place has sent its value back. `refresh-refused`: the authorization server
- * does not take the refresh token. `refresh-lost`: the same, after an answer of the server was lost, with which it may have
- * given another one.
+ * Why a credential is resting. `reflected`: a place has sent its value back. `refresh-refused`: the authorization
+ * server does not take the refresh token. `refresh-lost`: the same, after an answer of the server was lost, with which
+ * it may have given another one.
  */
 export const RestingReason = z.enum(['reflected', 'refresh-refused', 'refresh-lost']);
 export type RestingReason = z.infer<typeof RestingReason>;

@@ -111,8 +111,8 @@ export const CredentialUse = z.discriminatedUnion('form', [
     }),
   /**
    * The value is JSON (`RefreshTokenValue`): a refresh token, with the client secret where there is one. The broker
-   * gets access tokens with it (RFC 6749, 6) and sends these as `Authorization: Bearer`; refresh tokens that a server gives
-   * in its place are kept.
+   * gets access tokens with it (RFC 6749, 6) and sends these as `Authorization: Bearer`; refresh tokens that a server
+   * gives in its place are kept.
    */
   z.strictObject({
     form: z.literal('oauth-refresh-token'),

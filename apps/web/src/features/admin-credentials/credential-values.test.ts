@@ -4,6 +4,7 @@ import type { Secret } from '@slipway/contracts/secrets';
 import {
   createRequest,
   isMovable,
+  isOfLines,
   movedFrom,
   needsValue,
   newPlace,
@@ -15,6 +16,7 @@ import {
 } from './credential-values.ts';
 import { PRESET_IDS, presetValues } from './presets.ts';
 
+const KEY = '-----BEGIN PRIVATE KEY-----\nx\n-----END PRIVATE KEY-----';
 const user = { id: 'usr_1', label: 'Demo' };
 const credential = (use: unknown): Credential => ({
   id: 'cred_1',
@@ -154,7 +156,8 @@ describe('a refresh token', () => {
 
 describe('a preset', () => {
   it.each(PRESET_IDS)('makes %s complete but for the value and what is another everywhere', (preset) => {
-    const { use, ...values } = presetValues({ ...newValues('p'), value: 'v' }, preset, 'q');
+    const { use, ...rest } = presetValues(newValues('p'), preset, 'q');
+    const values = { ...rest, value: isOfLines(use) ? KEY : 'v' };
     const filled = {
       ...use,
       accessKeyId: use.accessKeyId || 'AKIA1',

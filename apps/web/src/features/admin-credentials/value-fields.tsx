@@ -43,10 +43,11 @@ export function ValueSource({ form }: { form: Form<CredentialValues> }) {
   );
 }
 
+const CLIENT_SECRET: MessageKey = 'adminCredentials.clientSecret';
 const LABELS: Partial<Record<CredentialForm, MessageKey>> = {
   'aws-sigv4': 'adminCredentials.secretAccessKey',
-  'oauth-client-credentials': 'adminCredentials.clientSecret',
-  'token-exchange': 'adminCredentials.clientSecret',
+  'oauth-client-credentials': CLIENT_SECRET,
+  'token-exchange': CLIENT_SECRET,
   'oauth-refresh-token': 'adminCredentials.refreshToken',
   'github-app': 'adminCredentials.privateKey',
   mtls: 'adminCredentials.certificateAndKey',
@@ -58,9 +59,9 @@ export function ValueField(props: ValueFieldProps) {
   const { use } = form.values;
   return (
     <>
-      <CoveredField {...props} name="value" label={LABELS[use.form] ?? 'adminCredentials.value'} />
+      <CoveredField {...props} name="value" words={LABELS[use.form] ?? 'adminCredentials.value'} />
       {use.form === 'oauth-refresh-token' && use.clientAuth !== 'none' ? (
-        <CoveredField {...props} name="clientSecret" label="adminCredentials.clientSecret" />
+        <CoveredField {...props} name="clientSecret" words={CLIENT_SECRET} />
       ) : null}
     </>
   );
@@ -77,13 +78,13 @@ function CoveredField({
   form,
   isOptional,
   name,
-  label,
-}: ValueFieldProps & { name: 'value' | 'clientSecret'; label: MessageKey }) {
+  words,
+}: ValueFieldProps & { name: 'value' | 'clientSecret'; words: MessageKey }) {
   const t = useTranslations();
   const hasLines = isOfLines(form.values.use);
   return (
     <Field
-      label={t(label)}
+      label={t(words)}
       hint={t(
         isOptional
           ? 'adminCredentials.keepsTheValue'

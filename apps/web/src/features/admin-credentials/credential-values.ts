@@ -262,17 +262,20 @@ function placeValues({ host, port, methods, paths, git, foreign }: Place, id: st
   });
 }
 
-/** Lists as their fields hold them. */
-function textsOf(use: Omit<Credential['use'], 'places'>): Partial<UseValues> {
-  if (!('repositories' in use)) return use as Partial<UseValues>;
-  const { repositories, permissions, ...rest } = use as Extract<Credential['use'], { form: 'github-app' }>;
+/** Fields of a use but for its places; lists as texts. */
+function textsOf(use: Credential['use']): Partial<UseValues> {
+  if (use.form !== 'github-app') {
+    const { places: _, ...rest } = use;
+    return rest;
+  }
+  const { places: _, repositories, permissions, ...rest } = use;
   return {
     ...rest,
     repositories: repositories.join('\n'),
     permissions: Object.entries(permissions)
       .map((entry) => entry.join(': '))
       .join('\n'),
-  } as Partial<UseValues>;
+  };
 }
 
 /** Whether a value has several lines. */
@@ -280,7 +283,7 @@ export const isOfLines = ({ form }: UseValues): boolean => form === 'github-app'
 
 /** The fields of one that is there, without its value. @param id begins the ids of its places. */
 export function valuesOf({ name, description, scope, scopeValue, use }: Credential, id: string): CredentialValues {
-  const { places, ...more } = use;
+  const { places } = use;
   return {
     ...newValues(id),
     name,
@@ -289,7 +292,7 @@ export function valuesOf({ name, description, scope, scopeValue, use }: Credenti
     scopeValue: scopeValue ?? '',
     use: newUse(
       places.map((place, index) => placeValues(place, `${id}${index}`)),
-      textsOf(more),
+      textsOf(use),
     ),
   };
 }

@@ -307,6 +307,13 @@ export interface Tables {
     readonly updated_by_label: string;
     readonly updated_at: Date;
     readonly last_used_at: Date | null;
+    /** Why it rests. */
+    readonly resting_reason: string | null;
+    /** Of the process that uses its refresh token. */
+    readonly renewing_by: string | null;
+    readonly renewing_until: Date | null;
+    readonly renewed_by: string | null;
+    readonly renew_unsure: boolean;
   };
   'app.credential_revocation': {
     readonly id: string;

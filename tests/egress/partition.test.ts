@@ -93,7 +93,15 @@ describe('what an organization allowed, when app-server goes away', () => {
     // A cut is a reset, at both ends.
     socket.on('error', () => {});
     await once(socket, 'connect');
-    const line: Line = { ...asking, kind: 'connect', socket, admitted, since: performance.now(), cut: null };
+    const line: Line = {
+      ...asking,
+      kind: 'connect',
+      socket,
+      admitted,
+      allowance: null,
+      since: performance.now(),
+      cut: null,
+    };
     lines.add(line);
     decisions.confirm(line, admitted);
     return line;

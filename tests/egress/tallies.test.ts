@@ -275,6 +275,7 @@ class CountingProxy {
       destination: { host, port: 443 },
       socket: socket as Socket,
       admitted: null,
+      allowance: null,
       since: 0,
       cut: null,
     };

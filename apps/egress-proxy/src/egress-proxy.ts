@@ -12,6 +12,7 @@ import { HostRules, loadRules } from './admission/host-rules.js';
 import { OrgHosts } from './admission/org-hosts.js';
 import { SandboxSeats } from './admission/sandbox-seats.js';
 import { BrokerClient } from './broker/broker-client.js';
+import { EgressBudgets } from './budget/egress-budgets.js';
 import type { Config } from './config.js';
 import { ControlClient } from './control/control-client.js';
 import { EgressDecisions } from './control/egress-decisions.js';
@@ -133,8 +134,8 @@ export async function startEgressProxy(
     },
     close: async () => {
       gate.closed = true;
-      await control?.close();
       lines.close();
+      await control?.close();
       server.closeAllConnections();
       if (server.listening) await new Promise((closed) => server.close(closed));
       await health.close();
@@ -147,7 +148,14 @@ function openControl(config: Config, lines: OpenLines, logger: Logger) {
   const { EGRESS_CONTROL_URL: url, EGRESS_CONTROL_SECRET: secret, EGRESS_HOLD_SECONDS: holdSeconds } = config;
   if (url === undefined || secret === undefined) return null;
   const client = new ControlClient(url, secret);
-  const decisions = new EgressDecisions({ client, holdMs: holdSeconds * 1000, lines, logger });
+  const budgets = new EgressBudgets({ client, lines, logger });
+  const decisions = new EgressDecisions({
+    client,
+    holdMs: holdSeconds * 1000,
+    lines,
+    logger,
+    onChange: (org) => budgets.changed(org),
+  });
   const tallies = new Tallies({ client, lines, source: randomUUID(), logger });
   return {
     hosts: new OrgHosts({
@@ -156,10 +164,11 @@ function openControl(config: Config, lines: OpenLines, logger: Logger) {
       ports: config.EGRESS_PORTS,
     }),
     decisions,
+    budgets,
     tallies,
     close: async () => {
       decisions.close();
-      await tallies.close();
+      await Promise.all([budgets.close(), tallies.close()]);
       client.close();
     },
   };

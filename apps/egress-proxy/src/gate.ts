@@ -13,6 +13,7 @@ import type { OrgHosts } from './admission/org-hosts.js';
 import { reasonOf, refused, unreachable } from './admission/refusal.js';
 import type { SandboxSeats } from './admission/sandbox-seats.js';
 import { type BrokerClient, brokerAway } from './broker/broker-client.js';
+import type { EgressBudgets } from './budget/egress-budgets.js';
 import type { EgressDecisions } from './control/egress-decisions.js';
 import type { Line } from './lines/line.js';
 import type { OpenLines } from './lines/open-lines.js';
@@ -25,7 +26,12 @@ const LOOKUP_MS = 5_000;
 export interface GateOptions extends CallerOptions {
   readonly rules: HostRules;
   /** What organizations may allow beside it, and their decisions; `null`: nothing. */
-  readonly control: { readonly hosts: OrgHosts; readonly decisions: EgressDecisions; readonly tallies: Tallies } | null;
+  readonly control: {
+    readonly hosts: OrgHosts;
+    readonly decisions: EgressDecisions;
+    readonly budgets: EgressBudgets;
+    readonly tallies: Tallies;
+  } | null;
   /** The way to hosts for which a conversation has a credential; `null`: there is none. */
   readonly broker: BrokerClient | null;
   readonly seats: SandboxSeats;
@@ -63,7 +69,10 @@ export class Gate {
     const since = performance.now();
     let claims: EgressClaims | null = null;
     let destination: Destination | null = null;
-    let release = (): void => {};
+    const releases: Array<() => void> = [];
+    const release = (): void => {
+      for (const each of releases.splice(0)) each();
+    };
     try {
       if (this.closed)
         throw new SlipwayError('service.unavailable', 'This replica is about to end; connect again.', {
@@ -78,15 +87,18 @@ export class Gate {
         this.options,
       );
       claims = caller.claims;
-      release = seats.take(claims.claim);
+      releases.push(seats.take(claims.claim));
       destination = readDestination();
       const admitted = await this.admit(caller, destination, gone);
       checkWay(kind, destination, admitted?.brokered ?? false);
+      const { control } = this.options;
+      const allowance = (await control?.budgets.open(claims, destination)) ?? null;
+      if (allowance !== null) releases.push(() => control?.budgets.release(allowance));
       const socket =
         admitted?.brokered === true
           ? await this.connectBroker(kind, { claims, destination, rule: admitted.rule }, gone)
           : await this.connect(destination, gone);
-      const line: Line = { kind, claims, destination, socket, admitted, since, cut: null };
+      const line: Line = { kind, claims, destination, socket, admitted, allowance, since, cut: null };
       lines.add(line);
       this.options.control?.tallies.begun(line);
       if (admitted !== null) this.options.control?.decisions.confirm(line, admitted);

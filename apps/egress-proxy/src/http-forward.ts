@@ -3,8 +3,12 @@ import { pipeline } from 'node:stream';
 import { isName } from '@slipway/net';
 import { absoluteOf, isPathEndpoint, pathEndpointOf } from './admission/destination.js';
 import { answerOf, unreachable } from './admission/refusal.js';
+import type { Refusal } from './budget/allowance.js';
+import { overBudget } from './budget/egress-budgets.js';
+import { metered } from './budget/metered.js';
 import type { Gate } from './gate.js';
 import type { Line } from './lines/line.js';
+import { cutOff } from './lines/open-lines.js';
 
 /** Of one connection, and not of what is sent over it (RFC 9110 7.6.1). Those of the proxy itself go no further. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
@@ -42,18 +46,21 @@ export async function serveHttp(
   const { socket, destination } = line;
   socket.setTimeout(idleMs, () => socket.destroy(new Error('nothing came for too long')));
   const host = isName(destination.host) || !destination.host.includes(':') ? destination.host : `[${destination.host}]`;
-  const outgoing = httpRequest({
-    createConnection: () => socket,
-    setHost: false,
-    method: request.method ?? 'GET',
-    path,
-    headers: requestHeaders(
-      request,
-      destination.port === DEFAULT_PORTS[kind] ? host : `${host}:${destination.port}`,
-      // It is the sandbox's own, for this proxy.
-      kind === 'path' ? ['host', 'authorization'] : ['host'],
-    ),
-  });
+  const headers = requestHeaders(
+    request,
+    destination.port === DEFAULT_PORTS[kind] ? host : `${host}:${destination.port}`,
+    // It is the sandbox's own, for this proxy.
+    kind === 'path' ? ['host', 'authorization'] : ['host'],
+  );
+  const method = request.method ?? 'GET';
+  const overspent = (refusal: Refusal): void => {
+    answer(response, overBudget(refusal, destination.host), kind);
+    cutOff(line, refusal.why);
+  };
+  const refusal = await line.allowance?.take(bytesOf(method, path, headers));
+  if (refusal != null) return overspent(refusal);
+  if (response.destroyed) return void socket.destroy();
+  const outgoing = httpRequest({ createConnection: () => socket, setHost: false, method, path, headers });
   response.once('close', () => outgoing.destroy());
   outgoing.once('response', (incoming) => {
     try {
@@ -71,8 +78,12 @@ export async function serveHttp(
       kind,
     ),
   );
-  pipeline(request, outgoing, () => {});
+  pipeline(request, metered(line.allowance, outgoing, overspent), () => {});
 }
+
+/** What the head of a request takes on its way, or a little less. */
+const bytesOf = (method: string, path: string, headers: readonly string[]): number =>
+  headers.reduce((sum, text) => sum + text.length + 2, method.length + path.length + ' HTTP/1.1'.length + 4);
 
 function answer(response: ServerResponse, thrown: unknown, kind: 'http' | 'path'): void {
   if (response.headersSent || response.destroyed) return void response.destroy();

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { canonicalHost, isName } from '@slipway/net';
 import { authorityOf } from './admission/destination.js';
 import { answerOf } from './admission/refusal.js';
+import { metered } from './budget/metered.js';
 import type { Gate } from './gate.js';
 import { type FirstBytes, MAX_HELLO_BYTES, readFirstBytes } from './lines/client-hello.js';
 import type { Line } from './lines/line.js';
@@ -74,6 +75,7 @@ export async function serveTunnel(
 /** Holds back what the sandbox sends until its first bytes are known, then lets all of it through. */
 function passOnceChecked(line: Line, client: Socket, onlyTls: boolean): void {
   let held = Buffer.alloc(0);
+  const out = metered(line.allowance, line.socket, ({ why }) => cutOff(line, why));
   const decide = (): boolean => {
     const verdict = judge(line.destination.host, readFirstBytes(held), held.length, onlyTls);
     if (verdict === 'wait') return false;
@@ -85,8 +87,8 @@ function passOnceChecked(line: Line, client: Socket, onlyTls: boolean): void {
       cutOff(line, verdict);
       return true;
     }
-    line.socket.write(held);
-    client.pipe(line.socket);
+    out.write(held);
+    client.pipe(out);
     return true;
   };
   const take = (chunk: Buffer): void => {
@@ -94,7 +96,7 @@ function passOnceChecked(line: Line, client: Socket, onlyTls: boolean): void {
     decide();
   };
   // Less than a beginning, and no more will come.
-  const ended = (): void => void (onlyTls && held.length > 0 ? cutOff(line, 'not-tls') : line.socket.end(held));
+  const ended = (): void => void (onlyTls && held.length > 0 ? cutOff(line, 'not-tls') : out.end(held));
   client.on('data', take).once('end', ended);
 }
 

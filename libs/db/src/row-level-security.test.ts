@@ -248,6 +248,11 @@ describe('row-level security', () => {
            INSERT INTO app.egress_tally (org_id, conversation_id, hour, host, port, verdict) VALUES ($2, $1, now(), 'h', 1, 'allowed')`,
           [conversation, org],
         );
+        await owner.query(
+          `WITH spent AS (INSERT INTO app.egress_spent (org_id, conversation_id, day, host, bytes) VALUES ($2, $1, '2026-01-01', '', 1))
+           INSERT INTO app.egress_grant (org_id, id, conversation_id, day, host, bytes) VALUES ($2, 'g', $1, '2026-01-01', 'h', 1)`,
+          [conversation, org],
+        );
         await owner.query(`INSERT INTO app.message_draft VALUES ($1, 'usr', 'new-task', NULL, 't', 1)`, [org]);
         await owner.query('INSERT INTO app.analytics_position (org_id, audit_seq) VALUES ($1, 1)', [org]);
         await owner.query(

@@ -19,6 +19,7 @@ export type Reason =
   | 'asked'
   | 'asked-too-often'
   | 'undecided'
+  | 'budget'
   | 'broker'
   | 'in-clear'
   | 'not-brokered';

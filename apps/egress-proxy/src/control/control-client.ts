@@ -1,5 +1,11 @@
 import { InternalClient } from '@slipway/auth/internal-client';
-import { EgressDecision, type EgressQuestion, type EgressTallyBatch } from '@slipway/contracts/sandboxes';
+import {
+  EgressBytes,
+  type EgressBytesQuestion,
+  EgressDecision,
+  type EgressQuestion,
+  type EgressTallyBatch,
+} from '@slipway/contracts/sandboxes';
 
 const MAX_ANSWER_BYTES = 8 * 1024;
 
@@ -25,5 +31,11 @@ export class ControlClient extends InternalClient {
   /** @throws Error when app-server has not said that the batch is counted; it may be, all the same. */
   async count(batch: EgressTallyBatch): Promise<void> {
     await this.ask('/internal/egress/v1/tallies', batch);
+  }
+
+  /** @throws Error when app-server cannot be reached, or answers with anything but what it has signed. */
+  async bytes(question: EgressBytesQuestion): Promise<EgressBytes> {
+    const { answer } = await this.ask('/internal/egress/v1/bytes', question);
+    return EgressBytes.parse(JSON.parse(answer));
   }
 }

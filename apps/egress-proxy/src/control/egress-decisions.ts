@@ -29,6 +29,8 @@ export interface EgressDecisionsOptions {
   readonly holdMs: number;
   readonly lines: OpenLines;
   readonly logger: Logger;
+  /** Called with each change that is heard. @param org `null`: any organization may have changed. */
+  readonly onChange?: (org: string | null) => void;
   /** Milliseconds, of a clock that only goes forward. */
   readonly now?: () => number;
 }
@@ -86,6 +88,7 @@ export class EgressDecisions {
       changed: (org: string | null): void => {
         this.hears = true;
         this.changed(org);
+        options.onChange?.(org);
       },
       lost: (err: unknown): void => {
         this.hears = false;

@@ -67,6 +67,6 @@ export class OpenLines {
 export function cutOff(line: Line, why: NonNullable<Line['cut']>): void {
   line.cut ??= why;
   // Without the reset the kernel goes on to send what it has taken: up to some megabytes.
-  if (why === 'revoked' || why === 'undecided') line.socket.resetAndDestroy();
+  if (why === 'revoked' || why === 'undecided' || why === 'budget') line.socket.resetAndDestroy();
   else line.socket.destroy();
 }

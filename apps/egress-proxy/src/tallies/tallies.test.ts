@@ -35,6 +35,7 @@ describe('what egress-proxy counts', () => {
       destination: { host, port: 443 },
       socket: socket as Socket,
       admitted: { rule: 'egr_1', listed: false, brokered: false, decided: true, changes: 0 },
+      allowance: null,
       since: 0,
       cut: null,
     };

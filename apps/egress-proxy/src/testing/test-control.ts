@@ -77,10 +77,15 @@ export class TestControl {
       say({});
       return;
     }
+    const reply = (body: object): void => {
+      const said = JSON.stringify(body);
+      response.writeHead(200, { [SIGNATURE_HEADER]: this.signature.signAnswer(signed, said) }).end(said);
+    };
+    if (asked.path.endsWith('/bytes'))
+      return void reply({ limited: false, bytes: 0, over: null, renewsAt: '2026-01-01T00:00:00.000Z' });
     if (asked.path.endsWith('/tallies')) {
       this.batches.push(JSON.parse(asked.body) as EgressTallyBatch);
-      if (!this.answersCounts) return void response.destroy();
-      return void response.writeHead(200, { [SIGNATURE_HEADER]: this.signature.signAnswer(signed, '{}') }).end('{}');
+      return void (this.answersCounts ? reply({}) : response.destroy());
     }
     const question = JSON.parse(asked.body) as EgressQuestion;
     this.questions.push(question);
@@ -92,7 +97,6 @@ export class TestControl {
       brokered: false,
       ...this.answers.get(question.host),
     };
-    const said = JSON.stringify(decision);
-    response.writeHead(200, { [SIGNATURE_HEADER]: this.signature.signAnswer(signed, said) }).end(said);
+    reply(decision);
   }
 }

@@ -187,6 +187,12 @@ export const SANDBOX_ERRORS = {
     retry: 'later',
     nextStep: 'Try again in some seconds. Nothing is let through meanwhile but what the installation lists.',
   },
+  'egress.over-budget': {
+    status: 403,
+    title: 'The egress budget is used up',
+    retry: 'later',
+    nextStep: 'Wait for the next day (UTC), or have an admin raise the egress budget under Admin, Network.',
+  },
   'egress.already-answered': {
     status: 409,
     title: 'This request was answered already',

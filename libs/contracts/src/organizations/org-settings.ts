@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { ConfirmationMode } from '../conversations/confirmation.js';
 import { EnvironmentName } from '../conversations/conversations.js';
 import { MAX_PROMPT_LOG_DAYS } from '../models/prompt-log.js';
+import { MAX_EGRESS_MB } from '../sandboxes/egress-budget.js';
 import { EGRESS_UNKNOWN } from '../sandboxes/egress-rules.js';
 
 /** What an admin decides for the whole organization. Every key is read by something today; its comment says by what. */
@@ -45,6 +46,12 @@ export const OrgSettingValues = z.strictObject({
    */
   egressAnswered: z.enum(['wait', 'start']),
   /**
+   * What the sandbox of one conversation may send through egress-proxy on one day (UTC): to all hosts together, and to
+   * the hosts of one registrable domain. Megabytes (1,000,000 bytes); `null`: any number. Read at each reservation.
+   */
+  egressDailyMb: z.int().min(1).max(MAX_EGRESS_MB).nullable(),
+  egressDailyMbPerHost: z.int().min(1).max(MAX_EGRESS_MB).nullable(),
+  /**
    * Whether sandboxes are given values of secrets. `brokered-only`: none is; agents work with brokered credentials
    * alone. Read at each start of a sandbox.
    */
@@ -73,6 +80,8 @@ export const DEFAULT_ORG_SETTINGS: OrgSettingValues = {
   fourEyes: false,
   egressUnknown: 'ask',
   egressAnswered: 'wait',
+  egressDailyMb: null,
+  egressDailyMbPerHost: null,
   secretsInSandbox: 'allowed',
   promptLogDays: null,
   analytics: false,

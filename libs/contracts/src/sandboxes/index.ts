@@ -15,6 +15,7 @@ export {
   PROXIED_EGRESS_CLASSES,
   type ProxiedEgressClass,
 } from './egress.js';
+export { EgressBytes, EgressBytesQuestion, MAX_EGRESS_GRANT_BYTES, MAX_EGRESS_MB } from './egress-budget.js';
 export {
   AnswerEgressRequest,
   CreateEgressRule,

@@ -12,7 +12,7 @@ import {
   RotatedCredential,
 } from '@slipway/contracts/credentials';
 import { ERRORS } from '@slipway/contracts/errors';
-import { EgressQuestion, EgressTallyBatch } from '@slipway/contracts/sandboxes';
+import { EgressBytesQuestion, EgressQuestion, EgressTallyBatch } from '@slipway/contracts/sandboxes';
 import type { Clock } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
@@ -21,6 +21,7 @@ import { CLOCK, CONFIG, LOGGER } from '../../platform/tokens.js';
 import { OpenCredentialsService } from '../credentials/open-credentials.service.js';
 import { RefreshTokensService } from '../credentials/refresh-tokens.service.js';
 import { ControlPeer, route } from './control-peer.js';
+import { EgressBudgetService } from './egress-budget.service.js';
 import { EgressChanges } from './egress-changes.js';
 import { EgressDecisionsService } from './egress-decisions.service.js';
 import { EgressTalliesService } from './egress-tallies.service.js';
@@ -44,6 +45,7 @@ export class EgressControl implements OnApplicationBootstrap, OnApplicationShutd
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly decisions: EgressDecisionsService,
+    private readonly budgets: EgressBudgetService,
     private readonly credentials: OpenCredentialsService,
     private readonly tallies: EgressTalliesService,
     private readonly renewals: RefreshTokensService,
@@ -91,6 +93,9 @@ export class EgressControl implements OnApplicationBootstrap, OnApplicationShutd
       routes: {
         decide: route(EgressQuestion, 'application/json', async (question) =>
           JSON.stringify(await this.decisions.decide(question)),
+        ),
+        bytes: route(EgressBytesQuestion, 'application/json', async (question) =>
+          JSON.stringify(await this.budgets.reserve(question)),
         ),
         tallies: route(
           EgressTallyBatch,

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 import { CredentialsModule } from '../credentials/credentials.module.js';
 import { EgressController } from './egress.controller.js';
+import { EgressBudgetService } from './egress-budget.service.js';
 import { EgressControl } from './egress-control.js';
 import { EgressDecisionsService } from './egress-decisions.service.js';
 import { EgressRequestsService } from './egress-requests.service.js';
@@ -12,6 +13,7 @@ import { ObservedHostsService } from './observed-hosts.service.js';
   imports: [CredentialsModule],
   controllers: [EgressController],
   providers: [
+    EgressBudgetService,
     EgressControl,
     EgressDecisionsService,
     EgressRequestsService,

@@ -3,6 +3,7 @@ import { Notice } from '@slipway/ui';
 import { useTranslations } from 'next-intl';
 import { Page } from '../frame/page.tsx';
 import { AnsweredHosts } from './answered-hosts.tsx';
+import { EgressBudget } from './egress-budget.tsx';
 import { ObservedHosts } from './observed-hosts.tsx';
 import { Rules } from './rules.tsx';
 import { UnknownHosts } from './unknown-hosts.tsx';
@@ -23,6 +24,7 @@ export function NetworkPage() {
       <AnsweredHosts />
       <ObservedHosts />
       <Rules />
+      <EgressBudget />
     </Page>
   );
 }

@@ -14,6 +14,15 @@ export const adminNetwork = {
   observe: 'Observe',
   observeMeans:
     'Every host on the internet is let through for now and listed below, so that you can write rules from what your work needs. Not available while sandboxes get no secrets.',
+  egressBudget: 'Egress budget',
+  egressBudgetDescription:
+    'How much the sandbox of one conversation may send in a day (UTC). It bounds what can leave by a host that takes anything.',
+  toAllHosts: 'To all hosts (MB a day)',
+  toOneDomain: 'To the hosts of one domain (MB a day)',
+  toOneDomainHint: 'a.example.com and b.example.com share it.',
+  emptyIsNoLimit: 'Leave empty for no limit.',
+  noLimit: 'No limit',
+  budgetSaved: 'Saved. It applies to what is sent from now on.',
   observedHosts: 'Observed hosts',
   theObservedHosts: 'The observed hosts',
   observedHostsDescription: 'Hosts that sandboxes reached in the last 90 days, and that no rule names yet.',

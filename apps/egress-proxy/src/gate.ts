@@ -32,7 +32,7 @@ export interface GateOptions extends CallerOptions {
     readonly budgets: EgressBudgets;
     readonly tallies: Tallies;
   } | null;
-  /** The way to hosts for which a conversation has a credential; `null`: there is none. */
+  /** The way to hosts whose requests are judged, for a credential or a rule; `null`: there is none. */
   readonly broker: BrokerClient | null;
   readonly seats: SandboxSeats;
   readonly addresses: AddressRules;
@@ -46,8 +46,8 @@ export interface GateOptions extends CallerOptions {
  * Admits requests of sandboxes. In this order: the sandbox (407), its open connections (429), whether the installation
  * lists the host or its organization allows it (403), where that host is (a name is resolved only after that, so that
  * no name carries anything out), whether that is an address which may be reached (403), and a connection to just that
- * address (502). Where the conversation has a credential for the host the last three are credential-broker's. Each
- * answer is a line of the log, without path, query or credential.
+ * address (502). Where its requests are judged, for a credential or a rule, the last three are credential-broker's.
+ * Each answer is a line of the log, without path, query or credential.
  */
 export class Gate {
   /** Nothing new is let through. */
@@ -220,19 +220,19 @@ export class Gate {
 }
 
 /**
- * What may pass in which way: a credential never goes in clear, and path endpoints are for hosts with one.
+ * What may pass in which way: an opened host is never reached in clear, and path endpoints are for these hosts.
  * @throws SlipwayError `egress.refused`
  */
 function checkWay(kind: Line['kind'], { host, port }: Destination, brokered: boolean): void {
   if (kind === 'path' && !brokered)
     throw refused(
       'not-brokered',
-      `There is no credential for ${host} in this conversation. Use the proxy as HTTPS_PROXY says, by CONNECT.`,
+      `Requests to ${host} are not judged one by one in this conversation: there is no credential for it, and no rule with methods or paths. Use the proxy as HTTPS_PROXY says, by CONNECT.`,
     );
   if (brokered && (kind === 'http' || port === 80))
     throw refused(
       'in-clear',
-      `A credential is used at ${host}, which is therefore reached by https alone. Write https:// in its address.`,
+      `Requests to ${host} are judged one by one, for a credential or a rule, and it is therefore reached by https alone. Write https:// in its address.`,
     );
 }
 

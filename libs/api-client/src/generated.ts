@@ -148,7 +148,7 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Rules for connections of sandboxes, newest first. */
     listEgressRules: (request: { org: string } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/egress-rules', { org: request.org }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listEgressRules'>>,
-    /** Let sandboxes reach a host, or keep them from it. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `idempotency.mismatch`, `idempotency.in-progress`, `egress.too-wide`, `settings.too-many`, `conversation.four-eyes` besides the common codes. */
+    /** Let sandboxes reach a host, or keep them from it. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `idempotency.mismatch`, `idempotency.in-progress`, `egress.too-wide`, `egress.no-broker`, `settings.too-many`, `conversation.four-eyes` besides the common codes. */
     createEgressRule: (request: { org: string; body: OperationBody<'createEgressRule'> } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/egress-rules', { org: request.org }, undefined), body: request.body, keyed: true, answer: 'json', options: request }) as Promise<OperationResponse<'createEgressRule'>>,
     /** Remove a rule; connections that it let through are cut within a second. Fails with `request.cross-site`, `conversation.four-eyes` besides the common codes. */
@@ -160,7 +160,7 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Hosts that the sandbox of a conversation asked for, newest first. */
     listEgressRequests: (request: { org: string; conversation: string } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/egress-requests', { org: request.org, conversation: request.conversation }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listEgressRequests'>>,
-    /** Let the sandbox reach the host that it asked for, or refuse; the first answer counts. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `idempotency.mismatch`, `idempotency.in-progress`, `egress.already-answered`, `egress.too-wide`, `conversation.four-eyes`, `settings.too-many` besides the common codes. */
+    /** Let the sandbox reach the host that it asked for, or refuse; the first answer counts. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `idempotency.mismatch`, `idempotency.in-progress`, `egress.already-answered`, `egress.too-wide`, `egress.no-broker`, `conversation.four-eyes`, `settings.too-many` besides the common codes. */
     answerEgressRequest: (request: { org: string; conversation: string; request: string; body: OperationBody<'answerEgressRequest'> } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/egress-requests/{request}', { org: request.org, conversation: request.conversation, request: request.request }, undefined), body: request.body, keyed: true, answer: 'json', options: request }) as Promise<OperationResponse<'answerEgressRequest'>>,
     /** The program that waits behind a code. */

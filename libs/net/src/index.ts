@@ -1,14 +1,18 @@
 export {
   decideEgress,
+  decideRequest,
+  EGRESS_OPEN_PORTS,
   EGRESS_SCOPES,
   type EgressAttempt,
+  type EgressRequestAttempt,
   type EgressRuleOf,
   type EgressScope,
   type EgressVerdict,
+  type RequestLimits,
 } from './egress-decision.js';
 export { canonicalHost, type HostPattern, isName, namesHost, readHostPattern } from './egress-hosts.js';
 export { isMetadataAddress, isMetadataHost, METADATA_RANGES } from './metadata-address.js';
-export { matchesPath } from './path-pattern.js';
+export { matchesPath, mayMatchPath } from './path-pattern.js';
 export { isInsideName, isPublicAddress } from './public-address.js';
 export {
   PACE_BYTES,

@@ -1,28 +1,33 @@
 import type { OpenedCredentials } from '@slipway/contracts/credentials';
 import { type Needle, needlesOf } from '../forward/needles.js';
 import type { HeldCredential } from '../judge/credential.js';
+import type { HostRules } from '../judge/judge-rules.js';
 
 /**
  * What one conversation may use at one host. Values are buffers, zeroed once the answer is forgotten and no request has
  * it any more. (The text that they were read from is left to the garbage collector.)
  */
-export class HeldAnswer {
+export class HeldAnswer implements HostRules {
   readonly credentials: readonly HeldCredential[];
   /** Names of those that rest. */
   readonly resting: readonly string[];
   readonly needles: readonly Needle[];
+  readonly rules: HostRules['rules'];
+  readonly observes: boolean;
   private leases = 0;
   /** Whether something has changed since. */
   forgotten = false;
 
   constructor(
     readonly org: string,
-    { credentials, resting = [], ttlMs }: OpenedCredentials,
+    { credentials, resting = [], rules = [], observes = false, ttlMs }: OpenedCredentials,
     /** When it was asked for, by a clock that only goes forward. Milliseconds. */
     readonly at: number,
   ) {
     this.until = at + ttlMs;
     this.resting = resting;
+    this.rules = rules;
+    this.observes = observes;
     this.credentials = credentials.map(({ id, name, use, value, reference, identity }) => ({
       id,
       name,

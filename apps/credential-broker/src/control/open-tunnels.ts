@@ -9,8 +9,9 @@ const RECHECK_MS = 20_000;
 const PARTITION_MS = 60_000;
 
 /**
- * The connections of sandboxes that are open. One that has used a credential is cut when it may not be used any more:
- * at once after a change that was heard, within a minute where changes cannot be heard.
+ * The connections of sandboxes that are open. One that has used a credential is cut when it may not be used any more,
+ * and one with a request that no rule allows any more: at once after a change that was heard, within a minute where
+ * changes cannot be heard.
  */
 export class OpenTunnels {
   private readonly tunnels = new Set<Tunnel>();
@@ -50,10 +51,10 @@ export class OpenTunnels {
     });
   }
 
-  /** Asks again about tunnels that used a credential. @param org `null`: of any organization. */
+  /** Asks again about tunnels that used a credential or have a request under way. @param org `null`: any may have. */
   changed(org: string | null): void {
     for (const tunnel of this.tunnels)
-      if (tunnel.used.size > 0 && (org === null || tunnel.line.org === org)) void this.recheck(tunnel, org !== null);
+      if (isConcerned(tunnel) && (org === null || tunnel.line.org === org)) void this.recheck(tunnel, org !== null);
   }
 
   /** Ends what is idle, waits until all have ended by themselves, for at most so long; then ends them. Milliseconds. */
@@ -90,7 +91,9 @@ export class OpenTunnels {
       return;
     }
     const uses = new Map(answer.credentials.map(({ id, use }) => [id, JSON.stringify(use)]));
+    const stopped = [...tunnel.running].some((mayGoOn) => !mayGoOn(answer));
     answer.release();
+    if (stopped) return this.end(tunnel, 'revoked');
     tunnel.confirmedAt = askedAt;
     for (const [id, use] of tunnel.used) if (uses.get(id) !== use) return this.end(tunnel, 'revoked');
   }
@@ -98,7 +101,7 @@ export class OpenTunnels {
   private sweep(): void {
     const now = this.now();
     for (const tunnel of this.tunnels) {
-      if (tunnel.used.size === 0) continue;
+      if (!isConcerned(tunnel)) continue;
       const age = now - tunnel.confirmedAt;
       if (age >= PARTITION_MS) this.end(tunnel, 'undecided');
       else if (age >= RECHECK_MS) void this.recheck(tunnel, false);
@@ -110,3 +113,5 @@ export class OpenTunnels {
     cutTunnel(tunnel, why);
   }
 }
+
+const isConcerned = ({ used, running }: Tunnel): boolean => used.size > 0 || running.size > 0;

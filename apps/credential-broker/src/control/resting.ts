@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { BrokerLine, ReflectedCredential } from '@slipway/contracts/credentials';
 import type { Logger } from '@slipway/telemetry';
 import type { HeldCredential } from '../judge/credential.js';
+import type { Available } from '../judge/judge-request.js';
 import type { HeldAnswer } from './held-answer.js';
 
 /** Remembered credentials that rest; the oldest go first: app-server knows them too by then. */
@@ -36,11 +37,12 @@ export class Resting {
   }
 
   /** What of an answer may be used, and the names of what rests. */
-  of(answer: HeldAnswer): { readonly credentials: readonly HeldCredential[]; readonly resting: readonly string[] } {
+  of(answer: HeldAnswer): Available {
     if (this.resting.size === 0) return answer;
     const credentials = answer.credentials.filter((each) => !this.has(each, answer));
     const names = answer.credentials.flatMap((each) => (credentials.includes(each) ? [] : [each.name]));
-    return { credentials, resting: [...answer.resting, ...names] };
+    const { rules, observes } = answer;
+    return { credentials, resting: [...answer.resting, ...names], rules, observes };
   }
 
   close(): void {

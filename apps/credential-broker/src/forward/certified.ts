@@ -1,17 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { Tunnel } from '../intake/tunnel.js';
-import type { Judged } from '../judge/judge-request.js';
+import type { Passed } from '../judge/judge-request.js';
 import { Upstream, type UpstreamOptions } from './upstream.js';
 
 /**
  * The connection that a request goes by: of one with a client certificate its own, which no other credential, and no
  * request without one, comes by.
  */
-export function upstreamFor(
-  tunnel: Tunnel,
-  { credential, used }: Pick<Judged, 'credential' | 'used'>,
-  rules: UpstreamOptions,
-): Upstream {
+export function upstreamFor(tunnel: Tunnel, passed: Passed, rules: UpstreamOptions): Upstream {
+  if (passed.credential === null) return tunnel.upstream;
+  const { credential, used } = passed;
   if (credential.use.form !== 'mtls' || !used.includes(credential)) return tunnel.upstream;
   const key = `${credential.id} ${createHash('sha256').update(credential.value).digest('base64')}`;
   const known = tunnel.certified.get(key);

@@ -1,7 +1,8 @@
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { Tunnel } from '../intake/tunnel.js';
-import type { Judged } from '../judge/judge-request.js';
+import type { HeldCredential } from '../judge/credential.js';
+import type { Passed } from '../judge/judge-request.js';
 import { refused } from '../judge/refusal.js';
 import { valuesOf } from '../judge/request-head.js';
 import { type AnswerHead, answerHead } from './answer-head.js';
@@ -13,7 +14,7 @@ import { brokeOff, type Upstream } from './upstream.js';
 export interface Forwarding {
   readonly tunnel: Tunnel;
   readonly upstream: Upstream;
-  readonly judged: Judged;
+  readonly judged: Passed;
   readonly outgoing: Outgoing;
   readonly needles: readonly Needle[];
   readonly found: Found;
@@ -63,7 +64,7 @@ export function forward(request: IncomingMessage, response: ServerResponse, forw
     sent.once('response', (incoming) => {
       try {
         status = incoming.statusCode ?? 502;
-        if (status === 401 && judged.git !== null) throw rejected(judged, host);
+        if (status === 401 && judged.git !== null) throw rejected(judged.credential, host);
         const head = answerHead(incoming, judged, needles, found);
         passOn(incoming, response, head, { needles, found });
       } catch (error) {
@@ -126,7 +127,7 @@ function limit(body: Readable, most: number, exceeded: () => void): void {
 export const tooLarge = (maxBodyBytes: number) =>
   refused('credential.too-large', 'too-large', `The body of the request is over ${maxBodyBytes} bytes.`);
 
-function rejected({ credential: { name } }: Judged, host: string) {
+function rejected({ name }: HeldCredential, host: string) {
   return refused(
     'credential.rejected',
     'rejected',
@@ -134,10 +135,12 @@ function rejected({ credential: { name } }: Judged, host: string) {
   );
 }
 
-function headersOf(request: IncomingMessage, { tunnel, judged, outgoing }: Forwarding): string[] {
+function headersOf(request: IncomingMessage, { tunnel, judged, outgoing, needles }: Forwarding): string[] {
   const { host, port } = tunnel.line;
   const { headers } = outgoing.head;
-  const encoding = judged.git === null ? ['identity'] : valuesOf(headers, 'accept-encoding');
+  // What is searched comes plainly.
+  const isSearched = judged.credential === null ? needles.length > 0 : judged.git === null;
+  const encoding = isSearched ? ['identity'] : valuesOf(headers, 'accept-encoding');
   const length = valuesOf(headers, 'content-length')[0];
   const { method } = outgoing.head;
   const body =

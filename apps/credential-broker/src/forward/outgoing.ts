@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { createGunzip } from 'node:zlib';
 import { readAwsRequest, signAws } from '../forms/aws-sigv4.js';
 import { judgePush, type Push, readPush } from '../git/push.js';
-import type { Judged } from '../judge/judge-request.js';
+import type { Judged, Passed } from '../judge/judge-request.js';
 import { refused, unsupported } from '../judge/refusal.js';
 import { type RequestHead, valuesOf } from '../judge/request-head.js';
 
@@ -35,13 +35,14 @@ export interface RefusedPush {
  * @throws SlipwayError `credential.unsupported`, `credential.too-large`.
  */
 export async function prepare(
-  judged: Judged,
+  judged: Passed,
   request: IncomingMessage,
   host: string,
   now: Date,
 ): Promise<Outgoing | RefusedPush> {
-  const { head, credential, git, used } = judged;
   const body = hasBody(request) ? request : null;
+  if (judged.credential === null) return { head: judged.head, held: null, body };
+  const { head, credential, git, used } = judged;
   if (git?.service === 'git-receive-pack' && git.step === 'call') return preparePush(judged, request);
   if (credential.use.form !== 'aws-sigv4' || !used.includes(credential)) return { head, held: null, body };
   const asked = readAwsRequest(head, host);

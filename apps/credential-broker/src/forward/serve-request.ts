@@ -7,7 +7,7 @@ import type { Resting } from '../control/resting.js';
 import { type AccessTokens, withToken } from '../forms/access-tokens.js';
 import { refusedPush } from '../git/push.js';
 import type { Tunnel } from '../intake/tunnel.js';
-import { type Judged, judgeRequest } from '../judge/judge-request.js';
+import { type Judged, judgeRequest, mayGoOn, type Passed } from '../judge/judge-request.js';
 import { answerOf, reasonOf, refused } from '../judge/refusal.js';
 import { type RequestHead, readHead, valuesOf } from '../judge/request-head.js';
 import type { BrokerMetrics } from '../metrics.js';
@@ -39,6 +39,14 @@ export interface Exchange {
   readonly expects: boolean;
 }
 
+/** What is known of a request so far. */
+interface Seen {
+  answer: HeldAnswer | null;
+  credential: string | null;
+  rule: string | null;
+  over: () => void;
+}
+
 interface Outcome {
   /** `passed`, or the reason. */
   readonly verdict: string;
@@ -46,9 +54,9 @@ interface Outcome {
 }
 
 /**
- * Serves requests of sandboxes. In this order: whether it can be read in one way, whose credentials there are, its
- * place, what it brings of its own, and for a push its references; only then a connection is made. Each is a line of
- * the log, without path, query or header.
+ * Serves requests of sandboxes. In this order: whether it can be read in one way, which rules and credentials there
+ * are, a rule that refuses it, its place, what it brings of its own, and for a push its references; only then a
+ * connection is made. Each is a line of the log, without path, query or header.
  */
 export class RequestService {
   /** Nothing new is passed on. */
@@ -61,7 +69,7 @@ export class RequestService {
     const { tunnel } = exchange;
     const { claim, org, conversation, host, port } = tunnel.line;
     const since = performance.now();
-    const seen: { answer: HeldAnswer | null; credential: string | null } = { answer: null, credential: null };
+    const seen: Seen = { answer: null, credential: null, rule: null, over: () => {} };
     tunnel.busy += 1;
     let outcome: Outcome;
     try {
@@ -70,6 +78,7 @@ export class RequestService {
       outcome = { verdict: reasonOf(error), status: this.refuse(exchange, error) };
       if (outcome.verdict === 'failed') logger.error({ err: error, claim_id: claim, host }, 'broker');
     } finally {
+      seen.over();
       seen.answer?.release();
       tunnel.busy -= 1;
     }
@@ -83,6 +92,7 @@ export class RequestService {
         host,
         port,
         credential: seen.credential,
+        ...(seen.rule === null ? {} : { rule: seen.rule }),
         verdict,
         status: outcome.status,
         elapsed_ms: Math.round(performance.now() - since),
@@ -91,11 +101,7 @@ export class RequestService {
     );
   }
 
-  private async pass(
-    { tunnel, request, response, expects }: Exchange,
-    seen: { answer: HeldAnswer | null; credential: string | null },
-    since: number,
-  ): Promise<Outcome> {
+  private async pass({ tunnel, request, response, expects }: Exchange, seen: Seen, since: number): Promise<Outcome> {
     const { held, tokens, resting, metrics, maxBodyBytes } = this.options;
     const { line } = tunnel;
     if (this.closed) throw refused('service.unavailable', 'stopping', 'This replica is about to end; connect again.');
@@ -103,20 +109,25 @@ export class RequestService {
     if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) throw tooLarge(maxBodyBytes);
     const answer = await held.lease(line);
     seen.answer = answer;
-    const judged = judgeRequest(head, line, resting.of(answer));
-    seen.credential = judged.credential.id;
-    const token = await tokens.of(line, judged);
+    const judged = judgeRequest(head, line, resting.of(answer), new Date());
+    seen.credential = judged.credential?.id ?? null;
+    seen.rule = judged.credential === null ? judged.rule : null;
+    seen.over = this.watch(tunnel, head, judged);
+    const token = judged.credential === null ? null : await tokens.of(line, judged);
     if (expects) response.writeContinue();
     const outgoing = await prepare(
-      token === null ? judged : withToken(judged, token),
+      token === null || judged.credential === null ? judged : withToken(judged, token),
       request,
       line.port === 443 ? line.host : `${line.host}:${line.port}`,
       new Date(),
     );
     // Reading the body took its time, and so did getting a token.
     const waited = token !== null || (hasBody(request) && ('refused' in outgoing || outgoing.held !== null));
-    if (answer.forgotten && waited) await this.confirm(tunnel, judged);
-    if ('refused' in outgoing) return this.refusePush(response, judged, outgoing);
+    if (judged.credential !== null) {
+      if (answer.forgotten && waited) await this.confirm(tunnel, judged);
+      if ('refused' in outgoing) return this.refusePush(response, judged, outgoing);
+    }
+    if ('refused' in outgoing) throw new Error('a push without a place was judged');
     for (const { id, use } of judged.used) tunnel.used.set(id, JSON.stringify(use));
     tunnel.confirmedAt = performance.now();
     metrics.seconds.observe((performance.now() - since) / 1000);
@@ -132,6 +143,14 @@ export class RequestService {
     // It may have been revoked there: the next request gets another one.
     if (status === 401 && token !== null) tokens.drop(token);
     return { verdict: 'passed', status };
+  }
+
+  /** From now on it is cut where rules do not allow it any more. @returns what ends that. */
+  private watch(tunnel: Tunnel, head: RequestHead, passed: Passed): () => void {
+    const check = (answer: HeldAnswer): boolean =>
+      mayGoOn(passed, head, tunnel.line, { available: this.options.resting.of(answer), now: new Date() });
+    tunnel.running.add(check);
+    return () => tunnel.running.delete(check);
   }
 
   /** @throws SlipwayError `credential.undecided` where what was judged does not hold any more, after a change. */

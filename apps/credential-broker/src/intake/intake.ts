@@ -106,6 +106,7 @@ export class Intake {
       upstream,
       certified: new Map(),
       used: new Map(),
+      running: new Set(),
       confirmedAt: performance.now(),
       busy: 0,
       cut: null,

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import type { BrokerLine } from '@slipway/contracts/credentials';
+import type { HeldAnswer } from '../control/held-answer.js';
 import type { Upstream } from '../forward/upstream.js';
 
 /** A connection that egress-proxy made for a sandbox, and the one to the host which belongs to it. */
@@ -12,6 +13,8 @@ export interface Tunnel {
   readonly certified: Map<string, Upstream>;
   /** Credentials that requests of it have used, by id, with the use that they had. */
   readonly used: Map<string, string>;
+  /** Requests of it that were passed on and have not ended. @returns whether one may go on under another answer. */
+  readonly running: Set<(answer: HeldAnswer) => boolean>;
   /** When app-server last said what may be used here, by `performance.now()`. */
   confirmedAt: number;
   /** Requests of it that are under way. */

@@ -6,8 +6,8 @@ import { misplaced, unsupported } from './refusal.js';
 import { type RequestHead, valuesOf } from './request-head.js';
 
 /** By these some servers take another method or another path than the written one. */
-const METHOD_OVERRIDES = ['x-http-method-override', 'x-http-method', 'x-method-override'];
-const PATH_OVERRIDES = ['x-original-url', 'x-rewrite-url'];
+export const METHOD_OVERRIDES = ['x-http-method-override', 'x-http-method', 'x-method-override'];
+export const PATH_OVERRIDES = ['x-original-url', 'x-rewrite-url'];
 /** Places that a refusal names. */
 const MANY = 5;
 

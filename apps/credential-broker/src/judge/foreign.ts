@@ -1,4 +1,4 @@
-import type { HeldCredential } from './credential.js';
+import type { CredentialUse } from '@slipway/contracts/credentials';
 import type { Header, RequestHead } from './request-head.js';
 
 /** Headers that carry a credential, in lower case. */
@@ -27,15 +27,16 @@ export interface Foreign {
 
 /**
  * What a request brings of its own.
+ * @param use of the credential that is put in; `null`: none is.
  * @param ours references of this conversation that may stand in this request.
  */
 export function foreignOf(
   { headers, target: { query } }: RequestHead,
-  { use }: HeldCredential,
+  use: CredentialUse | null,
   ours: ReadonlySet<string>,
 ): Foreign[] {
-  const aws = use.form === 'aws-sigv4';
-  const own = use.form === 'header' ? use.header.toLowerCase() : null;
+  const aws = use?.form === 'aws-sigv4';
+  const own = use?.form === 'header' ? use.header.toLowerCase() : null;
   const found: Foreign[] = [];
   for (const [name, value] of headers) {
     const lower = name.toLowerCase();

@@ -3,6 +3,7 @@ import { readReferences, withValues } from '../forms/references.js';
 import { choose, placesOf } from './choose-place.js';
 import type { Chosen, HeldCredential } from './credential.js';
 import { type Foreign, foreignOf, withoutForeign } from './foreign.js';
+import { allowedByRules, type HostRules, judgeByRules, type RuleLeave, refusedBy } from './judge-rules.js';
 import { refused } from './refusal.js';
 import type { Header, RequestHead } from './request-head.js';
 
@@ -14,24 +15,62 @@ export interface Judged extends Chosen {
   readonly used: readonly HeldCredential[];
 }
 
-export interface Available {
+/** What a rule lets through, or the installation's list beside rules that refuse: without a credential of ours. */
+export interface ByRule extends RuleLeave {
+  readonly head: RequestHead;
+  readonly credential: null;
+  readonly place: null;
+  readonly git: null;
+  readonly used: readonly [];
+}
+
+export type Passed = Judged | ByRule;
+
+export interface Available extends HostRules {
   readonly credentials: readonly HeldCredential[];
   /** Names of those for the host that rest. */
   readonly resting: readonly string[];
 }
 
 /**
- * Judges a request by the places of what its conversation may use at its host, and puts values in.
- * @throws SlipwayError `credential.misplaced`, `.foreign`, `.resting`, `.unsupported`, `.rejected`.
+ * Judges a request by the rules about its host and by the places of what its conversation may use there, and puts
+ * values in. In this order: a rule that refuses it, a place of a credential, a rule that allows it.
+ * @throws SlipwayError `egress.request-refused`, `credential.misplaced`, `.foreign`, `.resting`, `.unsupported`,
+ * `.rejected`.
  */
-export function judgeRequest(head: RequestHead, line: BrokerLine, { credentials, resting }: Available): Judged {
-  if (credentials.length === 0 && resting.length > 0) throw rests(resting[0] ?? '', line.host);
+export function judgeRequest(head: RequestHead, line: BrokerLine, available: Available, now: Date): Passed {
+  const { credentials, resting } = available;
+  const hasCredential = credentials.length > 0 || resting.length > 0;
+  const leave = judgeByRules(head, line, available, { hasCredential, now });
   const found = placesOf(head, line, credentials);
   const brought = readReferences(head, found);
-  const chosen = choose(head, line, credentials, { found, brought });
+  if (found.length === 0 && leave !== null) return withoutCredential(head, line, leave);
+  if (credentials.length === 0 && resting.length > 0) throw rests(resting[0] ?? '', line.host);
+  const allowed = found.length === 0 ? allowedByRules(available) : null;
+  if (allowed !== null) throw refusedBy(head, line.host, `no rule allows it. ${allowed}`);
+  return withCredential(head, choose(head, line, credentials, { found, brought }), { line, found, brought });
+}
+
+function withoutCredential(head: RequestHead, { host }: BrokerLine, leave: RuleLeave): ByRule {
+  const foreign = leave.foreign === 'refuse' ? foreignOf(head, null, new Set()) : [];
+  if (foreign.length > 0)
+    throw isForeign(foreign, `The rule ${leave.rule} lets requests to ${host} pass without a credential`);
+  return { ...leave, head, credential: null, place: null, git: null, used: [] };
+}
+
+function withCredential(
+  head: RequestHead,
+  chosen: Chosen,
+  {
+    line: { host },
+    found,
+    brought,
+  }: { readonly line: BrokerLine; readonly found: readonly Chosen[]; readonly brought: ReadonlySet<string> },
+): Judged {
   const { credential, place } = chosen;
-  const foreign = foreignOf(head, credential, brought);
-  if (foreign.length > 0 && place.foreign === 'refuse') throw isForeign(foreign, line.host);
+  const foreign = foreignOf(head, credential.use, brought);
+  if (foreign.length > 0 && place.foreign === 'refuse')
+    throw isForeign(foreign, `A request to ${host} gets its credential on the way and may bring no other`);
   const own = place.foreign === 'drop' ? withoutForeign(head, foreign) : head;
   const named = found.filter(({ credential: { reference } }) => reference !== null && brought.has(reference));
   const filled = named.length === 0 ? own : withValues(own, named);
@@ -41,6 +80,23 @@ export function judgeRequest(head: RequestHead, line: BrokerLine, { credentials,
     return { ...chosen, head: checked(filled, credential), used: referenced };
   const used = [credential, ...referenced.filter(({ id }) => id !== credential.id)];
   return { ...chosen, head: checked(withHeader(filled, credential), credential), used };
+}
+
+/** Whether a request that is under way may go on with other rules and credentials. */
+export function mayGoOn(
+  passed: Passed,
+  head: RequestHead,
+  line: BrokerLine,
+  { available, now }: { readonly available: Available; readonly now: Date },
+): boolean {
+  try {
+    // That its credential is still there is looked at apart.
+    if (passed.credential === null) return judgeRequest(head, line, available, now).credential === null;
+    judgeByRules(head, line, available, { hasCredential: true, now });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Of the forms that are one header. */
@@ -64,13 +120,9 @@ function checked(head: RequestHead, { name }: HeldCredential): RequestHead {
   throw refused('credential.rejected', 'rejected', `The value of ${name} cannot stand in a header.`);
 }
 
-function isForeign(foreign: readonly Foreign[], host: string) {
+function isForeign(foreign: readonly Foreign[], why: string) {
   const words = foreign.slice(0, 3).map(({ kind, name }) => `the ${kind} ${name.slice(0, 60)}`);
-  return refused(
-    'credential.foreign',
-    'foreign',
-    `A request to ${host} gets its credential on the way and may bring no other; this one has ${words.join(', ')}.`,
-  );
+  return refused('credential.foreign', 'foreign', `${why}; this one has ${words.join(', ')}.`);
 }
 
 export const rests = (name: string, host: string) =>

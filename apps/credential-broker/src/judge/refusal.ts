@@ -13,6 +13,7 @@ export type Reason =
   | 'resting'
   | 'undecided'
   | 'push'
+  | 'rule'
   | 'unsupported'
   | 'rejected'
   | 'too-large'
@@ -58,7 +59,7 @@ export function answerOf(thrown: unknown, plain: boolean): Answer {
   const text = plain ? `Slipway: ${error.detail} ${nextStep}\n` : JSON.stringify({ ...body, nextStep });
   return {
     status,
-    phrase: error.code.startsWith('credential.')
+    phrase: /^(credential|egress)\./.test(error.code)
       ? `Slipway: ${error.detail}`.replaceAll(/[^ -~]/g, '?').slice(0, 300)
       : (STATUS_CODES[status] ?? 'Error'),
     headers: {

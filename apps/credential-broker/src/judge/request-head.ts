@@ -42,7 +42,7 @@ export function readHead({ method = '', url = '', rawHeaders }: IncomingMessage,
       `The path of this request to ${line.host} is not in its normal form, or is none.`,
     );
   if (valuesOf(headers, 'upgrade').some((value) => /websocket/i.test(value)))
-    throw unsupported(`WebSockets to ${line.host} are not passed on, because a credential is used there.`);
+    throw unsupported(`WebSockets to ${line.host} are not passed on, because requests are judged there.`);
   return { method, target, headers: withoutHopByHop(headers) };
 }
 

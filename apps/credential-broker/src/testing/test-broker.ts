@@ -9,7 +9,7 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { connect as connectTls, setDefaultCACertificates, type TLSSocket } from 'node:tls';
 import { InternalSignature } from '@slipway/auth/internal-signature';
-import { type BrokerLine, CredentialUse, type OpenedCredential } from '@slipway/contracts/credentials';
+import { type BrokerLine, CredentialUse, type OpenedCredential, type OpenedRule } from '@slipway/contracts/credentials';
 import { GracefulStop } from '@slipway/service';
 import { createLogger } from '@slipway/telemetry';
 import { until } from '@slipway/testing';
@@ -162,6 +162,12 @@ export class TestBroker {
     this.control.change(LINE.org);
   }
 
+  /** Gives the conversation rules for the host, and waits until the broker has heard of the change. */
+  async rule(...rules: ReadonlyArray<OpenedRule>): Promise<void> {
+    this.control.rules = [...rules];
+    await this.give(...this.control.credentials);
+  }
+
   portOf(host: string): number {
     return this.origins.findLast(({ name }) => name === host)?.port ?? 443;
   }
@@ -243,6 +249,23 @@ export class TestBroker {
     for (const origin of this.origins) await origin.close();
     await rm(this.folder, { recursive: true, force: true });
   }
+}
+
+/** A rule of the organization as app-server gives it: for a host and the names below it, limited. */
+export function rule(host: string, limits: Partial<OpenedRule['limits']>, more: Partial<OpenedRule> = {}): OpenedRule {
+  count += 1;
+  return {
+    id: `egr_${count}`,
+    scope: 'organization',
+    host: host.replace(/^\*\./, ''),
+    below: host.startsWith('*.'),
+    port: null,
+    action: 'allow',
+    once: false,
+    endsAt: null,
+    limits: { methods: null, paths: null, foreign: 'refuse', websocket: false, ...limits },
+    ...more,
+  };
 }
 
 let count = 0;

@@ -8,6 +8,7 @@ import {
   CredentialQuestion,
   type OpenedCredential,
   type OpenedCredentials,
+  type OpenedRule,
   ReflectedCredential,
   type RenewalAnswer,
   RenewalOutcome,
@@ -30,6 +31,9 @@ export class TestControl {
   keeping: Promise<void> | null = null;
   credentials: OpenedCredential[] = [];
   resting: string[] = [];
+  /** Of the conversation, about the host that is asked about. */
+  rules: OpenedRule[] = [];
+  observes = false;
   ttlMs = 60_000;
   /** Answers 503 to everything. */
   away = false;
@@ -125,6 +129,8 @@ export class TestControl {
         }))
         .filter(({ use }) => use.places.length > 0),
       resting: this.resting,
+      rules: this.rules,
+      observes: this.observes,
       ttlMs: this.ttlMs,
     };
     await this.held;

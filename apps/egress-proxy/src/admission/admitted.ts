@@ -4,7 +4,7 @@ export interface Admitted {
   readonly rule: string | null;
   /** The installation lists the host, whatever rule there is besides. */
   readonly listed: boolean;
-  /** The conversation has a credential for the host: the connection is made to credential-broker. */
+  /** Requests are judged there, for a credential or a rule: the connection is made to credential-broker. */
   readonly brokered: boolean;
   /** `false`: app-server could not be asked, and the list alone let it through. */
   readonly decided: boolean;

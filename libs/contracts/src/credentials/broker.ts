@@ -52,6 +52,28 @@ export const OpenedCredential = z.object({
 });
 export type OpenedCredential = z.infer<typeof OpenedCredential>;
 
+/** A rule of the organization that is about the conversation and the host; a limited one where `limits` says so. */
+export const OpenedRule = z.object({
+  id: z.string(),
+  scope: z.enum(['organization', 'repository', 'environment', 'conversation']),
+  host: z.string(),
+  below: z.boolean(),
+  port: z.int().nullable(),
+  action: z.enum(['allow', 'deny']),
+  once: z.boolean(),
+  /** Milliseconds since 1970. */
+  endsAt: z.number().nullable(),
+  limits: z
+    .object({
+      methods: z.array(z.string()).nullable(),
+      paths: z.array(z.string()).nullable(),
+      foreign: z.enum(['refuse', 'allow']),
+      websocket: z.boolean(),
+    })
+    .nullable(),
+});
+export type OpenedRule = z.infer<typeof OpenedRule>;
+
 /**
  * The answer, sealed with the same secret for its question (`SecretBox`, context `opened:` and the question's
  * signature): values are in clear on no wire.
@@ -61,6 +83,10 @@ export const OpenedCredentials = z.object({
   credentials: z.array(OpenedCredential),
   /** Names of those for the host that rest, and are therefore not among them. */
   resting: z.array(z.string()).optional(),
+  /** Absent in answers of before 0.1.0, as is `observes`. */
+  rules: z.array(OpenedRule).optional(),
+  /** Whether hosts that no rule is about are let through now. */
+  observes: z.boolean().optional(),
   /** How long they may be kept in memory. Milliseconds; a change of the organization ends it before. */
   ttlMs: z.int().min(0).max(60_000),
 });

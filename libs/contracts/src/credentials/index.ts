@@ -4,6 +4,7 @@ export {
   MAX_BROKER_LINE_BYTES,
   OpenedCredential,
   OpenedCredentials,
+  OpenedRule,
   ReflectedCredential,
 } from './broker.js';
 export {

@@ -205,6 +205,19 @@ export const SANDBOX_ERRORS = {
     retry: 'never',
     nextStep: 'Name a host of one owner, such as api.example.com or *.example.com.',
   },
+  'egress.no-broker': {
+    status: 422,
+    title: 'Rules of this installation name no methods and paths',
+    retry: 'never',
+    nextStep:
+      'Leave out methods, paths, foreign and websocket, or ask an operator for credential-broker (credentialBroker.enabled).',
+  },
+  'egress.request-refused': {
+    status: 403,
+    title: 'No rule allows this request at its host',
+    retry: 'never',
+    nextStep: 'The detail names the rules. An admin can change them: Admin, Network.',
+  },
   'egress.no-credential': {
     status: 407,
     title: 'The proxy cannot identify the sandbox',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MAX_PLACE_ENTRIES, PathPattern, PLACE_METHODS } from '../credentials/places.js';
 import { EGRESS_ASKERS } from './egress.js';
 
 /**
@@ -14,6 +15,12 @@ export const MAX_EGRESS_RULES = 500;
 const HostPatternText = z.string().min(1).max(300);
 const Reason = z.string().max(500);
 
+/** What a limited rule is about. Its host is opened, and credential-broker judges each request there. */
+const methods = z.array(z.enum(PLACE_METHODS)).min(1).max(PLACE_METHODS.length);
+const paths = z.array(PathPattern).min(1).max(MAX_PLACE_ENTRIES);
+/** Methods of a rule "read only". */
+export const READ_METHODS = ['GET', 'HEAD', 'OPTIONS'] as const satisfies readonly (typeof PLACE_METHODS)[number][];
+
 /** One rule of an organization for connections of its sandboxes. */
 export const EgressRule = z.object({
   id: z.string(),
@@ -22,6 +29,13 @@ export const EgressRule = z.object({
   scopeValue: z.string().nullable(),
   host: HostPatternText,
   action: z.enum(['allow', 'deny']),
+  /** Of a limited rule; `null`: every method, every path. */
+  methods: methods.nullable(),
+  paths: paths.nullable(),
+  /** What becomes of a request with a credential of its own; `null`: the rule is not limited, or refuses. */
+  foreign: z.enum(['refuse', 'allow']).nullable(),
+  /** Whether WebSockets pass. */
+  websocket: z.boolean(),
   /** Was given for a minute of new connections. */
   once: z.boolean(),
   expiresAt: z.iso.datetime().nullable(),
@@ -39,19 +53,44 @@ export const EgressRuleList = z.object({
   unknown: z.enum(EGRESS_UNKNOWN),
   /** Whether the installation has an egress-proxy that asks; without one the rules keep no sandbox from anything. */
   enforced: z.boolean(),
+  /** Whether the installation has a credential-broker: without one a rule names no methods and paths. */
+  opensHosts: z.boolean(),
 });
 export type EgressRuleList = z.infer<typeof EgressRuleList>;
 
-export const CreateEgressRule = z.strictObject({
-  scope: z.enum(EGRESS_RULE_SCOPES).default('organization'),
-  /** Of `repository` its URL, of `environment` its name, of `conversation` its id. */
-  scopeValue: z.string().min(1).max(500).nullable().default(null),
-  host: HostPatternText,
-  action: z.enum(['allow', 'deny']),
-  /** Ends after so many hours; absent: never. */
-  expiresInHours: z.int().min(1).max(8_760).optional(),
-  reason: Reason.default(''),
-});
+export const CreateEgressRule = z
+  .strictObject({
+    scope: z.enum(EGRESS_RULE_SCOPES).default('organization'),
+    /** Of `repository` its URL, of `environment` its name, of `conversation` its id. */
+    scopeValue: z.string().min(1).max(500).nullable().default(null),
+    host: HostPatternText,
+    action: z.enum(['allow', 'deny']),
+    /** With any of the next four the rule is limited: its host is opened, and each request is judged. */
+    methods: methods.optional(),
+    paths: paths.optional(),
+    /**
+     * Whether a request may bring a credential of its own (a header, a cookie, a parameter). `refuse` is the default of
+     * a limited rule: what passes lets an agent send data to somebody else's account at that host.
+     */
+    foreign: z.enum(['refuse', 'allow']).optional(),
+    /** Whether WebSockets pass; only their first request is judged. */
+    websocket: z.boolean().optional(),
+    /** Ends after so many hours; absent: never. */
+    expiresInHours: z.int().min(1).max(8_760).optional(),
+    reason: Reason.default(''),
+  })
+  .refine(({ action, foreign }) => action === 'allow' || foreign === undefined, {
+    path: ['foreign'],
+    message: 'is of a rule that allows',
+  })
+  .refine(({ action, websocket }) => action === 'allow' || websocket !== true, {
+    path: ['websocket'],
+    message: 'is of a rule that allows',
+  })
+  .refine(({ websocket, methods }) => websocket !== true || (methods?.includes('GET') ?? true), {
+    path: ['methods'],
+    message: 'has GET where WebSockets pass: they begin with it',
+  });
 export type CreateEgressRule = z.infer<typeof CreateEgressRule>;
 
 /** Longest line of a command that a request shows. UTF-16 code units. */
@@ -94,6 +133,8 @@ export const EgressRequestList = z.object({
   data: z.array(EgressRequest),
   /** What becomes of a connection that no rule is about: the setting `egressUnknown` where it is enforced. */
   unknown: z.enum(EGRESS_UNKNOWN),
+  /** Whether an answer may name methods and paths: the installation has a credential-broker. */
+  opensHosts: z.boolean(),
 });
 export type EgressRequestList = z.infer<typeof EgressRequestList>;
 
@@ -105,8 +146,16 @@ export const AnswerEgressRequest = z
     /** Host as the card showed it: an answer to another one is refused. */
     host: z.string().min(1).max(253),
     port: z.int().min(1).max(65_535),
+    /** Of a yes for longer than once: the requests that it lets through. */
+    methods: methods.optional(),
+    paths: paths.optional(),
     reason: Reason.default(''),
   })
+  .refine(
+    ({ decision, scope, methods, paths }) =>
+      (methods === undefined && paths === undefined) || (decision === 'allow' && scope !== 'once'),
+    { path: ['methods'], message: 'and paths are of a yes for the conversation or the organization' },
+  )
   .refine(({ decision, scope }) => decision === 'allow' || scope !== 'organization', {
     path: ['scope'],
     message: 'is not for a no: write a rule for the organization instead',
@@ -132,6 +181,9 @@ export type ObservedHostList = z.infer<typeof ObservedHostList>;
 export const MAX_OBSERVED_HOSTS = 200;
 /** A host that no sandbox reached for so many days is forgotten. */
 export const OBSERVED_DAYS = 90;
+
+/** In the place of a rule's id: the connection was let through by the setting `observe`. */
+export const OBSERVED_RULE = 'observed';
 
 /** Seconds of new connections that a yes for once lets through. */
 export const EGRESS_ONCE_SECONDS = 60;
@@ -165,7 +217,10 @@ export const EgressDecision = z.object({
   ttlMs: z.int().min(0).max(5_000),
   /** Of `ask`: the request that waits for a user. */
   request: z.string().nullable(),
-  /** The conversation has a credential for a place of this host: the connection goes through credential-broker. */
+  /**
+   * The conversation has a credential for a place of this host, or a limited rule is about it: the connection goes
+   * through credential-broker.
+   */
   brokered: z.boolean().default(false),
 });
 export type EgressDecision = z.infer<typeof EgressDecision>;

@@ -38,8 +38,10 @@ export {
   MAX_OBSERVED_HOSTS,
   MAX_WAITING_EGRESS_REQUESTS,
   OBSERVED_DAYS,
+  OBSERVED_RULE,
   ObservedHost,
   ObservedHostList,
+  READ_METHODS,
 } from './egress-rules.js';
 export {
   EGRESS_TALLY_DAYS,

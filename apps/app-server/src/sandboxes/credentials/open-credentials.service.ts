@@ -17,8 +17,11 @@ import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { credentialsOf, type Ids } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import { auditOf } from '../../audit/audit-statement.js';
+import { orgSettingsOf } from '../../organizations/org-settings/org-settings.queries.js';
 import { IDS, SQL_POOL } from '../../platform/tokens.js';
-import { comparedHost } from '../egress/rule-pattern.js';
+import { rulesAbout, rulesOf } from '../egress/conversation-rules.js';
+import { observes } from '../egress/egress-decisions.service.js';
+import { comparedHost, namesAbove } from '../egress/rule-pattern.js';
 import { WorkloadIdentityService } from '../identity/workload-identity.service.js';
 import { githubRepositories } from './github-repositories.js';
 import {
@@ -48,26 +51,24 @@ export class OpenCredentialsService {
   ) {}
 
   /**
-   * A use is in the audit before its value is given. Nothing for a conversation that is deleted or of another
-   * organization.
+   * With them the rules of the conversation about the host. A use is in the audit before its value is given. Nothing
+   * for a conversation that is deleted or of another organization.
    * @throws SlipwayError `secret.unreadable`: none is given then.
    */
   async open(question: CredentialQuestion): Promise<OpenedCredentials> {
     const { org, claim, conversation } = question;
     const found = await this.usable(question);
     if (found === null) return given([]);
-    const { active, resting, at, user, environment, repository } = found;
+    const { active, resting, at, user, environment, repository, rules } = found;
     const workload: Workload = { org, conversation, claim, user, environment, repository };
     const opened = await Promise.all(active.map((each) => this.opened(each, at, workload)));
-    if (opened.length === 0) return given([], resting);
+    if (opened.length === 0) return { ...given([], resting), ...rules };
     const entries = new Map(opened.map(({ id }) => [id, entryOf(org, claim, id)]));
     const noted = await inOrg(this.pool, org, (client) =>
       noteUses(client, org, { claim, conversation, host: at.host, entries }),
     );
-    return given(
-      opened.filter(({ id }) => noted.has(id)),
-      resting,
-    );
+    const credentials = opened.filter(({ id }) => noted.has(id));
+    return { ...given(credentials, resting), ...rules };
   }
 
   /** Whether this conversation may use a credential at this host now. */
@@ -98,13 +99,20 @@ export class OpenCredentialsService {
   private async usable({ org, conversation, host, port }: CredentialQuestion) {
     if (!UUID.test(conversation)) return null;
     const at: AskedPlace = { org, conversation, host: comparedHost(host), port };
-    const found = await inOrg(this.pool, org, (client) => credentialsAt(client, at));
+    const { found, about } = await inOrg(this.pool, org, async (client) => ({
+      found: await credentialsAt(client, at),
+      about: await rulesAbout(client, org, namesAbove(at.host)),
+    }));
     if (found === null) return null;
+    const rules = {
+      rules: rulesOf(about.rules, found, conversation),
+      observes: observes(orgSettingsOf(about.settings)),
+    };
     const { environment, repository, user } = found;
     const all = credentialsOf(found.credentials, { environment, repository: keyOf(repository) });
     const resting = all.filter(({ state }) => state === 'resting').map(({ name }) => name);
     const active = all.filter(({ state, use }) => state === 'active' && placesAt(use, at).length > 0);
-    return { active, resting, at, user, environment, repository };
+    return { active, resting, at, user, environment, repository, rules };
   }
 
   private async opened(

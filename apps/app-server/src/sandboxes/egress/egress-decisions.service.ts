@@ -6,29 +6,26 @@ import {
   type EgressRequest,
   MAX_EGRESS_REQUESTS_PER_HOUR,
   MAX_WAITING_EGRESS_REQUESTS,
+  OBSERVED_RULE,
 } from '@slipway/contracts/sandboxes';
-import { repositoryKey } from '@slipway/contracts/secrets';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { type Clock, type CredentialScoped, credentialsOf, type Ids } from '@slipway/domain';
-import { decideEgress } from '@slipway/net';
+import { decideEgress, EGRESS_OPEN_PORTS } from '@slipway/net';
 import { lockSandbox } from '../../conversations/conversations.queries.js';
 import { IngestService } from '../../log/ingest/ingest.service.js';
 import { orgSettingsOf } from '../../organizations/org-settings/org-settings.queries.js';
 import { Jobs } from '../../platform/jobs.js';
 import { CLOCK, IDS, SQL_POOL } from '../../platform/tokens.js';
+import { decidable, keyOf, rulesOf } from './conversation-rules.js';
 import { notifyAgent } from './egress-notice.js';
 import { countRequests, type EgressPlace, insertRequest, readPlace, tryAgain } from './egress-requests.queries.js';
 import { recordObserved } from './observed-hosts.queries.js';
 import { comparedHost, isOfInternet, namesAbove } from './rule-pattern.js';
 
 export const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** Ports of a rule that names none. */
-export const OPEN_PORTS: ReadonlySet<number> = new Set([80, 443]);
 /** How long egress-proxy may go by an answer; a change reaches it before. Milliseconds. */
 const DECIDED_MS = 5_000;
 const ASKED_MS = 500;
-/** In the place of a rule, for a connection that is let through and recorded. */
-const OBSERVED = 'observed';
 
 /**
  * Whether a sandbox may reach a host: by the rules and credentials of its organization and by the installation's list,
@@ -53,10 +50,12 @@ export class EgressDecisionsService {
     const { listed } = question;
     if (place === null) return decided(listed ? 'allow' : 'deny', null);
     // A conversation that is deleted, or of another organization, is nobody's to reach anything for; what the
-    // installation lists is for all, but at the place of a credential it would pass unopened.
+    // installation lists is for all, but at the place of a credential or of a limited rule it would pass unopened.
     const isGone = conversation !== null && place.conversation === null;
-    if (isGone && (!listed || place.credentials.length > 0)) return decided('deny', null);
-    const verdict = decideEgress(rulesFor(place, conversation), OPEN_PORTS, {
+    const judges = place.credentials.length > 0 || place.rules.some(({ limits }) => limits !== null);
+    if (isGone && (!listed || judges)) return decided('deny', null);
+    const rules = rulesOf(place.rules, place.conversation, conversation).map(decidable);
+    const verdict = decideEgress(rules, EGRESS_OPEN_PORTS, {
       host: question.host,
       port: question.port,
       now: this.clock.now().getTime(),
@@ -65,13 +64,13 @@ export class EgressDecisionsService {
     if (verdict.verdict === 'deny') return decided('deny', verdict.rule.id);
     const [credential] = credentialsFor(place);
     // A resting one counts too: what is at its place does not pass unopened.
-    const brokered = credential !== undefined;
+    const brokered = credential !== undefined || verdict.opened;
     if (verdict.verdict === 'allow' && !isGone) return decided('allow', verdict.rule.id, brokered);
-    if (brokered) return decided('allow', `credential:${credential.id}`, true);
-    if (listed) return decided('allow', null);
+    if (credential !== undefined) return decided('allow', `credential:${credential.id}`, true);
+    if (listed) return decided('allow', null, brokered);
     if (place.conversation === null) return decided('deny', null);
     const settings = orgSettingsOf(place.settings);
-    if (observes(settings) && (await this.observe(question))) return decided('allow', OBSERVED);
+    if (observes(settings) && (await this.observe(question))) return decided('allow', OBSERVED_RULE, brokered);
     // Nobody asks for what is open already: its rule was removed.
     if (settings.egressUnknown === 'refuse' || question.openedBy !== null) return decided('deny', null);
     return this.ask(question);
@@ -81,7 +80,7 @@ export class EgressDecisionsService {
   private async observe({ org, conversation, host, port, openedBy }: EgressQuestion): Promise<boolean> {
     if (conversation === null || !isOfInternet(host)) return false;
     // It was recorded when it began.
-    if (openedBy === OBSERVED) return true;
+    if (openedBy === OBSERVED_RULE) return true;
     return inOrg(this.pool, org, (client) => recordObserved(client, { org, conversation, host, port }));
   }
 
@@ -142,27 +141,6 @@ function credentialsFor({ credentials, conversation }: EgressPlace): CredentialS
   const { environment, repository } = conversation;
   return credentialsOf(credentials, { environment, repository: repository === null ? null : keyOf(repository) });
 }
-
-function rulesFor({ rules, conversation: of }: EgressPlace, conversation: string | null) {
-  const values = {
-    organization: null,
-    repository: of?.repository == null ? undefined : keyOf(of.repository),
-    environment: of?.environment ?? undefined,
-    conversation: of === null ? undefined : conversation,
-  };
-  return rules
-    .filter(({ scope, scopeValue }) => scopeValue === values[scope])
-    .map(({ id, scope, host, below, port, action, once, endsAt }) => ({
-      id,
-      scope,
-      pattern: { host, below, port },
-      action,
-      once,
-      endsAt,
-    }));
-}
-
-const keyOf = (repository: string): string => (URL.canParse(repository) ? repositoryKey(repository) : repository);
 
 const decided = (decision: 'allow' | 'deny', rule: string | null, brokered = false): EgressDecision => ({
   decision,

@@ -6,10 +6,10 @@ import {
 } from '@slipway/contracts/sandboxes';
 import type { Columns, PoolClient } from '@slipway/db/sql';
 import type { CredentialScoped } from '@slipway/domain';
-import type { EgressScope } from '@slipway/net';
 import { READABLE } from '../../log/lookup/lookup.queries.js';
 import { hostKey } from '../credentials/credentials.queries.js';
 import { type AskerRow, askedByOf, COMMAND_JSON } from './asked-by.js';
+import { RULE_JSON, type RuleAbout, type WorksOn } from './conversation-rules.js';
 
 type RequestRow = Columns<
   'app.egress_request',
@@ -34,21 +34,10 @@ const COLUMNS = `id, host, port, action_id, tries, first_time, ${STATE}, scope, 
 /** What is known of who asks: nothing of a conversation that is not of the organization. */
 export interface EgressPlace {
   /** `null`: there is no such conversation, or none was named. */
-  readonly conversation: { readonly repository: string | null; readonly environment: string | null } | null;
+  readonly conversation: WorksOn | null;
   readonly settings: unknown;
   /** Rules about the host, of every scope. */
-  readonly rules: readonly {
-    readonly id: string;
-    readonly scope: EgressScope;
-    readonly scopeValue: string | null;
-    readonly host: string;
-    readonly below: boolean;
-    readonly port: number | null;
-    readonly action: 'allow' | 'deny';
-    readonly once: boolean;
-    /** Milliseconds since 1970. */
-    readonly endsAt: number | null;
-  }[];
+  readonly rules: readonly RuleAbout[];
   /** Credentials with a place at the host and port, of every scope; those that rest too. */
   readonly credentials: readonly CredentialScoped[];
 }
@@ -69,8 +58,7 @@ export async function readPlace(
   }>({
     name: 'egress-place',
     text: `SELECT o.settings, c.id IS NOT NULL AS known, c.repository, c.environment, (
-             SELECT jsonb_agg(jsonb_build_object('id', r.id, 'scope', r.scope, 'scopeValue', r.scope_value, 'host', r.host, 'below', r.below, 'port', r.port,
-               'action', r.action, 'once', r.once, 'endsAt', floor(extract(epoch FROM r.expires_at) * 1000)))
+             SELECT jsonb_agg(${RULE_JSON})
              FROM app.egress_rule r WHERE r.org_id = o.id AND r.host = ANY ($3)) AS rules, (
              SELECT jsonb_agg(jsonb_build_object('id', k.id, 'name', k.name, 'scope', k.scope, 'scopeValue', k.scope_value))
              FROM app.credential k WHERE k.org_id = o.id AND k.hosts @> ARRAY[$4]) AS credentials

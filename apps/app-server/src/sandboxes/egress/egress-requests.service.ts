@@ -22,6 +22,7 @@ import { egressEvent, observes } from './egress-decisions.service.js';
 import { notifyAgent, type ToNotify } from './egress-notice.js';
 import { decideRequest, listRequests, readRequest } from './egress-requests.queries.js';
 import { countRules, insertRule } from './egress-rules.queries.js';
+import { assertJudged, limitsOf } from './rule-limits.js';
 import { comparedHost, rulePattern } from './rule-pattern.js';
 
 /** Users' answers to sandboxes that ask for a host. */
@@ -47,6 +48,7 @@ export class EgressRequestsService {
       return {
         data: await listRequests(client, orgId, conversationId),
         unknown: unknownOf(await readOrgSettings(client, orgId), this.config.EGRESS_CONTROL_SECRET !== undefined),
+        opensHosts: this.config.CREDENTIAL_CONTROL_SECRET !== undefined,
       };
     });
   }
@@ -54,8 +56,8 @@ export class EgressRequestsService {
   /**
    * Request, rule, event and audit entry in one transaction: egress-proxy hears of the rule at its commit, so no byte
    * leaves before the entry is in the chain.
-   * @throws SlipwayError `resource.not-found`, `egress.already-answered`, `egress.too-wide`, `conversation.four-eyes`,
-   * `permission.denied` for the whole organization without `egress:write`.
+   * @throws SlipwayError `resource.not-found`, `egress.already-answered`, `egress.too-wide`, `egress.no-broker`,
+   * `request.invalid`, `conversation.four-eyes`, `permission.denied` for the whole organization without `egress:write`.
    */
   async answer(
     caller: Principal,
@@ -87,6 +89,8 @@ export class EgressRequestsService {
             host: request.host,
             port: request.port,
             ...(allows ? { scope: answer.scope } : {}),
+            ...(answer.methods === undefined ? {} : { methods: answer.methods }),
+            ...(answer.paths === undefined ? {} : { paths: answer.paths }),
             ...(rule === null ? {} : { rule }),
             ...(fourEyes ? { fourEyes } : {}),
             ...(answer.reason === '' ? {} : { reason: answer.reason }),
@@ -118,11 +122,13 @@ export class EgressRequestsService {
     {
       conversationId,
       request,
-      answer: { scope, reason },
+      answer: { scope, reason, methods, paths },
     }: { readonly conversationId: string; readonly request: EgressRequest; readonly answer: AnswerEgressRequest },
   ): Promise<string> {
     const named = request.host.includes(':') ? `[${request.host}]` : request.host;
     const pattern = rulePattern(`${named}:${request.port}`);
+    const limits = limitsOf({ methods, paths });
+    assertJudged(limits, pattern, this.config.CREDENTIAL_CONTROL_SECRET !== undefined);
     const wide = scope === 'organization';
     if (wide && (await countRules(client, caller.orgId)) >= MAX_EGRESS_RULES)
       throw new SlipwayError('settings.too-many', `There are ${MAX_EGRESS_RULES} rules already.`);
@@ -138,6 +144,7 @@ export class EgressRequestsService {
         action: 'allow',
         reason,
         pattern,
+        limits,
         once,
         expiresAt,
         requestId: request.id,

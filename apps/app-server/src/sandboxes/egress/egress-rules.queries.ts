@@ -1,6 +1,7 @@
 import type { CreateEgressRule, EgressRule } from '@slipway/contracts/sandboxes';
 import type { Columns, PoolClient } from '@slipway/db/sql';
 import type { HostPattern } from '@slipway/net';
+import type { RuleLimits } from './rule-limits.js';
 
 type RuleRow = Columns<
   'app.egress_rule',
@@ -17,15 +18,27 @@ type RuleRow = Columns<
   | 'request_id'
   | 'created_by'
   | 'created_by_label'
-  | 'created_at',
-  { scope: EgressRule['scope']; action: EgressRule['action'] }
+  | 'created_at'
+  | 'request_action'
+  | 'methods'
+  | 'paths'
+  | 'foreign_credentials'
+  | 'websocket',
+  {
+    scope: EgressRule['scope'];
+    action: EgressRule['action'];
+    request_action: EgressRule['action'] | null;
+    methods: NonNullable<EgressRule['methods']>;
+    foreign_credentials: EgressRule['foreign'];
+  }
 >;
 const COLUMNS =
-  'id, scope, scope_value, host, below, port, action, once, expires_at, reason, request_id, created_by, created_by_label, created_at';
+  'id, scope, scope_value, host, below, port, action, once, expires_at, reason, request_id, created_by, created_by_label, created_at, request_action, methods, paths, foreign_credentials, websocket';
 
 export interface NewEgressRule extends Pick<CreateEgressRule, 'scope' | 'scopeValue' | 'action' | 'reason'> {
   readonly id: string;
   readonly pattern: HostPattern;
+  readonly limits: RuleLimits | null;
   readonly once: boolean;
   readonly expiresAt: Date | null;
   readonly requestId: string | null;
@@ -59,10 +72,11 @@ export async function insertRule(
   await client.query("DELETE FROM app.egress_rule WHERE org_id = $1 AND expires_at < now() - interval '1 day'", [
     orgId,
   ]);
-  const { pattern } = rule;
+  const { pattern, limits } = rule;
   const { rows } = await client.query<RuleRow>(
-    `INSERT INTO app.egress_rule (org_id, id, scope, scope_value, host, below, port, action, once, expires_at, reason, request_id, created_by, created_by_label)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) RETURNING ${COLUMNS}`,
+    `INSERT INTO app.egress_rule (org_id, id, scope, scope_value, host, below, port, action, once, expires_at, reason, request_id, created_by, created_by_label,
+       request_action, methods, paths, foreign_credentials, websocket)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19) RETURNING ${COLUMNS}`,
     [
       orgId,
       rule.id,
@@ -71,13 +85,19 @@ export async function insertRule(
       pattern.host,
       pattern.below,
       pattern.port,
-      rule.action,
+      // An app-server that does not know of limits refuses the host as a whole (migration egress_rule_requests).
+      limits === null ? rule.action : 'deny',
       rule.once,
       rule.expiresAt,
       rule.reason,
       rule.requestId,
       by.id,
       by.label,
+      limits === null ? null : rule.action,
+      limits?.methods ?? [],
+      limits?.paths ?? [],
+      limits?.foreign ?? null,
+      limits?.websocket ?? false,
     ],
   );
   const [row] = rows;
@@ -100,7 +120,11 @@ function ruleOf(row: RuleRow): EgressRule {
     scope: row.scope,
     scopeValue: row.scope_value,
     host: textOf(row),
-    action: row.action,
+    action: row.request_action ?? row.action,
+    methods: row.methods.length === 0 ? null : row.methods,
+    paths: row.paths.length === 0 ? null : row.paths,
+    foreign: row.foreign_credentials,
+    websocket: row.websocket,
     once: row.once,
     expiresAt: row.expires_at?.toISOString() ?? null,
     reason: row.reason,

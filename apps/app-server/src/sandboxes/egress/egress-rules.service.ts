@@ -17,6 +17,7 @@ import { lockOrgSettings, readOrgSettings } from '../../organizations/org-settin
 import { CLOCK, CONFIG, IDS, SQL_POOL } from '../../platform/tokens.js';
 import { countRules, deleteRule, insertRule, listRules } from './egress-rules.queries.js';
 import { assertMayRule } from './rule-four-eyes.js';
+import { assertJudged, limitsOf } from './rule-limits.js';
 import { rulePattern } from './rule-pattern.js';
 
 const HOUR_MS = 3_600_000;
@@ -33,18 +34,28 @@ export class EgressRulesService {
     @Inject(CONFIG) private readonly config: Config,
   ) {}
 
+  private get opensHosts(): boolean {
+    return this.config.CREDENTIAL_CONTROL_SECRET !== undefined;
+  }
+
   list({ orgId }: Principal): Promise<EgressRuleList> {
     return inOrg(this.pool, orgId, async (client) => ({
       data: await listRules(client, orgId),
       unknown: (await readOrgSettings(client, orgId)).egressUnknown,
       enforced: this.config.EGRESS_CONTROL_SECRET !== undefined,
+      opensHosts: this.opensHosts,
     }));
   }
 
-  /** @throws SlipwayError `request.invalid`, `egress.too-wide`, `settings.too-many`, `conversation.four-eyes`. */
+  /**
+   * @throws SlipwayError `request.invalid`, `egress.too-wide`, `egress.no-broker`, `settings.too-many`,
+   * `conversation.four-eyes`.
+   */
   create(caller: Principal, body: CreateEgressRule): Promise<EgressRule> {
     const pattern = rulePattern(body.host);
     const { action, reason, expiresInHours } = body;
+    const limits = limitsOf(body);
+    assertJudged(limits, pattern, this.opensHosts);
     const scope = scopeOf(body);
     return inOrg(this.pool, caller.orgId, async (client) => {
       if ((await lockOrgSettings(client, caller.orgId)) === null) throw notFound();
@@ -61,7 +72,17 @@ export class EgressRulesService {
       const rule = await insertRule(
         client,
         caller.orgId,
-        { ...scope, id: this.ids.prefixed('egr'), action, reason, pattern, once: false, expiresAt, requestId: null },
+        {
+          ...scope,
+          id: this.ids.prefixed('egr'),
+          action,
+          reason,
+          pattern,
+          limits,
+          once: false,
+          expiresAt,
+          requestId: null,
+        },
         caller.actor,
       );
       await client.query(
@@ -100,8 +121,10 @@ export function inWords({
   once,
   expiresAt,
   reason,
+  ...rule
 }: EgressRule): Record<string, unknown> {
-  return { scope, scopeValue, host, action, once, expiresAt, reason };
+  const limits = limitsOf({ action, ...rule });
+  return { scope, scopeValue, host, action, once, expiresAt, reason, ...(limits === null ? {} : { limits }) };
 }
 
 /** @throws SlipwayError `request.invalid` for a scope without its value, and the organization with one. */

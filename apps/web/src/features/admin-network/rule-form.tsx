@@ -8,6 +8,8 @@ import { FormFailure } from '../form/form-failure.tsx';
 import { ScopeFields, type ScopeValues } from '../form/scope-fields.tsx';
 import { useForm } from '../form/use-form.ts';
 import { useSession } from '../session/me.ts';
+import { LimitFields } from './limit-fields.tsx';
+import { type LimitValues, limitsOf, NO_LIMITS } from './rule-values.ts';
 
 const EFFECTS: readonly Option[] = [
   { value: 'allow', label: 'adminNetwork.allow' },
@@ -26,7 +28,7 @@ const SCOPE_VALUES: ScopeValues = {
 };
 const PLAIN = { autoComplete: 'off', spellCheck: false } as const;
 
-interface Values {
+interface Values extends LimitValues {
   host: string;
   action: string;
   scope: string;
@@ -35,6 +37,7 @@ interface Values {
   reason: string;
 }
 const NO_VALUES: Values = {
+  ...NO_LIMITS,
   host: '',
   action: 'allow',
   scope: 'organization',
@@ -44,6 +47,8 @@ const NO_VALUES: Values = {
 };
 
 interface NewRuleProps {
+  /** Whether a rule may name methods and paths here. */
+  opensHosts: boolean;
   onClose: () => void;
   onMade: (rule: EgressRule) => void;
 }
@@ -57,14 +62,15 @@ export function NewRuleDialog({ open, ...rest }: NewRuleProps & { open: boolean 
   );
 }
 
-function NewRule({ onClose, onMade }: NewRuleProps) {
+function NewRule({ opensHosts, onClose, onMade }: NewRuleProps) {
   const t = useTranslations();
   const { org } = useSession();
   const form = useForm({
     initial: NO_VALUES,
     schema: CreateEgressRule,
-    requestOf: ({ host, scopeValue, expiresInHours, ...values }) => ({
+    requestOf: ({ host, scopeValue, expiresInHours, methods, chosen, paths, foreign, ...values }) => ({
       ...values,
+      ...limitsOf({ methods, chosen, paths, foreign }, values.action),
       host: host.trim(),
       ...(values.scope === 'organization' ? {} : { scopeValue: scopeValue.trim() }),
       ...(expiresInHours.trim() === '' ? {} : { expiresInHours: Number(expiresInHours) }),
@@ -97,6 +103,16 @@ function NewRule({ onClose, onMade }: NewRuleProps) {
           />
         )}
       </Field>
+      {opensHosts ? (
+        <LimitFields
+          values={values}
+          allows={values.action === 'allow'}
+          error={form.error}
+          onChange={(change) => {
+            for (const [name, value] of Object.entries(change)) form.set(name as keyof LimitValues, value as never);
+          }}
+        />
+      ) : null}
       <ScopeFields form={form} label={t('adminNetwork.scope')} scopes={SCOPES} places={SCOPE_VALUES} />
       <div className="grid gap-4 sm:grid-cols-[10rem_minmax(0,1fr)]">
         <Field

@@ -5,6 +5,7 @@ import { useTranslations } from 'next-intl';
 import type { ReactNode } from 'react';
 import { Ahead } from '../../browser/ago.tsx';
 import { useSession } from '../session/me.ts';
+import { requestsOf } from './rule-values.ts';
 
 const code = (chunks: ReactNode) => <code className="font-mono text-xs break-all">{chunks}</code>;
 
@@ -35,6 +36,36 @@ export function Scope({ rule: { scope, scopeValue } }: { rule: EgressRule }) {
         </span>
       );
   }
+}
+
+const SHOWN_PATHS = 3;
+
+/** Which requests a rule is about. */
+export function Requests({ rule }: { rule: EgressRule }) {
+  const t = useTranslations();
+  const requests = requestsOf(rule);
+  if (requests === 'all') return <span className="text-ink-muted">{t('adminNetwork.allRequests')}</span>;
+  const paths = rule.paths ?? [];
+  return (
+    <span className="flex min-w-0 flex-col">
+      <span>
+        {requests === 'read' ? t('adminNetwork.readOnly') : (rule.methods?.join(', ') ?? t('adminNetwork.allMethods'))}
+      </span>
+      {paths.slice(0, SHOWN_PATHS).map((path) => (
+        <bdi key={path} dir="ltr" className="font-mono text-xs break-all">
+          {path}
+        </bdi>
+      ))}
+      {paths.length > SHOWN_PATHS ? (
+        <span className="text-xs text-ink-muted">
+          {t('adminNetwork.morePaths', { count: paths.length - SHOWN_PATHS })}
+        </span>
+      ) : null}
+      {rule.foreign === 'allow' ? (
+        <span className="text-xs text-ink-muted">{t('adminNetwork.withOwnCredentials')}</span>
+      ) : null}
+    </span>
+  );
 }
 
 /** When a rule ends, as of when the list was read. */

@@ -12,7 +12,7 @@ import { ErrorNotice } from '../form/form-failure.tsx';
 import { QueryPanel } from '../list/query-panel.tsx';
 import { useSession } from '../session/me.ts';
 import { NewRuleDialog } from './rule-form.tsx';
-import { Ends, Scope } from './rule-words.tsx';
+import { Ends, Requests, Scope } from './rule-words.tsx';
 import { useRules } from './use-rules.ts';
 
 /** Hosts that the organization allows or denies, and how a rule is made and deleted. */
@@ -49,6 +49,7 @@ export function Rules() {
       </QueryPanel>
       <NewRuleDialog
         open={adding}
+        opensHosts={rules.data?.opensHosts === true}
         onClose={() => setAdding(false)}
         onMade={({ host }) => {
           toast(t('adminNetwork.ruleAdded', { host }));
@@ -91,6 +92,7 @@ function RuleTable({
         </Badge>
       ),
     },
+    { label: t('adminNetwork.requests'), className: 'md:max-w-60', cell: (rule) => <Requests rule={rule} /> },
     { label: t('adminNetwork.scope'), className: 'md:max-w-64', cell: (rule) => <Scope rule={rule} /> },
     {
       label: t('adminNetwork.reason'),

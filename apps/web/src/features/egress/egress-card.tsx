@@ -64,7 +64,9 @@ export function EgressCard() {
           className="shrink-0 border-t border-line bg-surface px-4 pt-3 pb-1 md:px-6"
         >
           <div className="mx-auto flex max-w-3xl flex-col rounded-lg border border-line-strong bg-raised">
-            {waiting.length === 0 ? null : <Waiting requests={waiting} onAnswered={setAnswered} />}
+            {waiting.length === 0 ? null : (
+              <Waiting requests={waiting} opensHosts={read.data?.opensHosts === true} onAnswered={setAnswered} />
+            )}
             {settled.length === 0 ? null : (
               <div className="flex items-start gap-2 border-t border-line py-1.5 pr-1.5 pl-3 first:border-0">
                 <ul className="flex min-w-0 flex-1 flex-col">
@@ -90,9 +92,11 @@ export function EgressCard() {
 
 function Waiting({
   requests,
+  opensHosts,
   onAnswered,
 }: {
   requests: readonly EgressRequest[];
+  opensHosts: boolean;
   onAnswered: (answered: Answered) => void;
 }) {
   const t = useTranslations();
@@ -119,6 +123,7 @@ function Waiting({
           {groupsOf(requests).map(({ key, requests: together }) => (
             <li key={key} className="border-t border-line pt-3 first:border-0 first:pt-0">
               <WaitingGroup
+                opensHosts={opensHosts}
                 conversationId={conversation.id}
                 requests={together}
                 asker={<AskerHere request={together[0]} />}

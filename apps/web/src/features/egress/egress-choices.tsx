@@ -13,6 +13,7 @@ export function EgressChoices({
   sending,
   mayAllow,
   mayRefuse = true,
+  mayOnce = true,
   cameBack,
   onAllow,
   onRefuse,
@@ -21,6 +22,8 @@ export function EgressChoices({
   sending: AnswerEgressRequest['scope'] | null;
   mayAllow: boolean;
   mayRefuse?: boolean;
+  /** A yes that is limited to some requests is for longer. */
+  mayOnce?: boolean;
   /** From the form of a refusal, whose focus the button takes over. */
   cameBack: boolean;
   onAllow: (scope: AnswerEgressRequest['scope']) => void;
@@ -31,7 +34,7 @@ export function EgressChoices({
   const wide = org.permissions.includes('egress:write');
   const allow = (scope: AnswerEgressRequest['scope']) => ({
     busy: sending === scope,
-    disabled: !mayAllow || (sending !== null && sending !== scope),
+    disabled: !mayAllow || (scope === 'once' && !mayOnce) || (sending !== null && sending !== scope),
     onClick: () => onAllow(scope),
     className: ANSWER,
   });

@@ -6,7 +6,7 @@ import { api, newId } from '../../api/client.ts';
 import { failureOf } from '../../api/failure.ts';
 import { refusalOf } from './card-state.ts';
 
-export type Answer = Pick<AnswerEgressRequest, 'decision' | 'scope' | 'reason'>;
+export type Answer = Pick<AnswerEgressRequest, 'decision' | 'scope' | 'reason' | 'methods'>;
 /** What an answer needs of a request: host and port go with it, as they were shown. */
 export type Asked = Pick<EgressRequest, 'id' | 'host' | 'port'>;
 

@@ -12,6 +12,8 @@ interface ReadRequests {
   readonly requests: readonly EgressRequest[];
   /** Every host is let through for now; `false` too where an older server says nothing of it. */
   readonly observes: boolean;
+  /** Whether an answer may be limited to reading. */
+  readonly opensHosts: boolean;
   /** Every event of the log up to here was there when the server was asked. */
   readonly upTo: number;
 }
@@ -21,8 +23,12 @@ const requestsOf = ({ orgId, conversation, store }: ConversationScope) =>
     queryKey: ['egress-requests', orgId, conversation.id],
     queryFn: async ({ signal }): Promise<ReadRequests> => {
       const upTo = store.view.get().lastSeq;
-      const { data, unknown } = await api.listEgressRequests({ org: orgId, conversation: conversation.id, signal });
-      return { requests: data, observes: unknown === 'observe', upTo };
+      const { data, unknown, opensHosts } = await api.listEgressRequests({
+        org: orgId,
+        conversation: conversation.id,
+        signal,
+      });
+      return { requests: data, observes: unknown === 'observe', opensHosts: opensHosts === true, upTo };
     },
     refetchOnWindowFocus: false,
   });

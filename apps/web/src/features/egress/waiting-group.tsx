@@ -7,13 +7,16 @@ import { failureOf } from '../../api/failure.ts';
 import { ErrorNotice } from '../form/form-failure.tsx';
 import { ReasonForm } from '../form/reason-form.tsx';
 import { useSession } from '../session/me.ts';
+import { AllowChoices } from './allow-choices.tsx';
 import { AskedHost, HostName } from './asked-host.tsx';
 import { refusalOf } from './card-state.ts';
-import { EgressChoices } from './egress-choices.tsx';
 import { hostText } from './egress-words.ts';
 import { RequestFacts } from './request-facts.tsx';
 import type { RequestGroup } from './request-groups.ts';
 import { type Answer, type Outcome, useAnswerRequests } from './use-answer-requests.ts';
+
+/** What is asked for in clear cannot be limited. */
+const CLEAR_PORT = 80;
 
 /**
  * Hosts that one command waits for: what is known of each, and one answer for those that are checked. A host that came
@@ -24,11 +27,14 @@ export function WaitingGroup({
   conversationId,
   requests,
   asker,
+  opensHosts = false,
   onOutcome,
 }: {
   conversationId: string;
   requests: RequestGroup['requests'];
   asker: ReactNode;
+  /** Whether a yes may be limited to reading. */
+  opensHosts?: boolean;
   onOutcome: (outcome: Outcome, focus: boolean) => void;
 }) {
   const t = useTranslations();
@@ -78,12 +84,13 @@ export function WaitingGroup({
               onSend={(reason) => send({ decision: 'deny', scope: 'conversation', reason })}
             />
           ) : (
-            <EgressChoices
+            <AllowChoices
+              mayLimit={opensHosts && answered.every(({ port }) => port !== CLEAR_PORT)}
               host={name}
               sending={answer.isPending ? answer.variables.answer.scope : null}
               mayAllow={fourEyes === undefined && answered.length > 0}
               mayRefuse={answered.length > 0}
-              onAllow={(scope) => send({ decision: 'allow', scope, reason: '' })}
+              onAllow={(allow) => send({ decision: 'allow', reason: '', ...allow })}
               cameBack={refusing === 'given up'}
               onRefuse={() => setRefusing('now')}
             />

@@ -21,6 +21,8 @@ export const egress = {
   allowOnce: 'Allow once',
   thisConversation: 'This conversation',
   organization: 'Organization',
+  readOnly: 'Read only (GET, HEAD, OPTIONS)',
+  readOnlyMeans: 'For this conversation or the organization. Other requests and own credentials are refused.',
   refuse: 'Refuse…',
   refuse2: 'Refuse',
   refuseHost: 'Refuse {host}',

@@ -397,6 +397,12 @@ export interface Tables {
     readonly created_by: string;
     readonly created_by_label: string;
     readonly created_at: Date;
+    /** Of a limited rule, whose `action` is `deny` for app-servers that do not know it. */
+    readonly request_action: string | null;
+    readonly methods: string[];
+    readonly paths: string[];
+    readonly foreign_credentials: string | null;
+    readonly websocket: boolean;
   };
   'app.egress_spent': {
     readonly org_id: string;

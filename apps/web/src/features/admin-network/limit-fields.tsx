@@ -1,0 +1,80 @@
+'use client';
+import { PLACE_METHODS } from '@slipway/contracts/credentials';
+import { Checkbox, Field, Select, Textarea } from '@slipway/ui';
+import { useTranslations } from 'next-intl';
+import { type Option, translated } from '../../messages/translate.ts';
+import type { LimitValues } from './rule-values.ts';
+
+const METHODS: readonly Option[] = [
+  { value: 'all', label: 'adminNetwork.allMethods' },
+  { value: 'read', label: 'adminNetwork.readOnly' },
+  { value: 'chosen', label: 'adminNetwork.chosenMethods' },
+];
+
+/** Which requests a rule is about. @param error what is wrong with a field, by its name. */
+export function LimitFields({
+  values,
+  allows,
+  error,
+  onChange,
+}: {
+  values: LimitValues;
+  allows: boolean;
+  error: (name: string) => string | null;
+  onChange: (change: Partial<LimitValues>) => void;
+}) {
+  const t = useTranslations();
+  const { methods, chosen, paths, foreign } = values;
+  const isLimited = methods !== 'all' || paths.trim() !== '';
+  return (
+    <>
+      <Field label={t('adminNetwork.methods')} hint={t('adminNetwork.methodsHint')} error={error('methods')}>
+        {(control) => (
+          <Select
+            {...control}
+            value={methods}
+            options={translated(t, METHODS)}
+            onChange={(next) => onChange({ methods: next as LimitValues['methods'] })}
+          />
+        )}
+      </Field>
+      {methods === 'chosen' ? (
+        <div className="flex flex-wrap gap-x-4 gap-y-1">
+          {PLACE_METHODS.map((method) => (
+            <Checkbox
+              key={method}
+              label={<code className="font-mono text-xs">{method}</code>}
+              checked={chosen.includes(method)}
+              onChange={(checked) =>
+                onChange({ chosen: checked ? [...chosen, method] : chosen.filter((each) => each !== method) })
+              }
+            />
+          ))}
+        </div>
+      ) : null}
+      <Field label={t('adminNetwork.paths')} hint={t('adminNetwork.pathsHint')} error={error('paths')}>
+        {(control) => (
+          <Textarea
+            {...control}
+            dir="ltr"
+            rows={2}
+            value={paths}
+            autoComplete="off"
+            spellCheck={false}
+            placeholder={t('adminNetwork.v1')}
+            className="font-mono"
+            onChange={(event) => onChange({ paths: event.target.value })}
+          />
+        )}
+      </Field>
+      {isLimited && allows ? (
+        <Checkbox
+          label={t('adminNetwork.foreignAllow')}
+          hint={t('adminNetwork.foreignAllowMeans')}
+          checked={foreign === 'allow'}
+          onChange={(checked) => onChange({ foreign: checked ? 'allow' : 'refuse' })}
+        />
+      ) : null}
+    </>
+  );
+}

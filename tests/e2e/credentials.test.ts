@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
@@ -9,6 +10,9 @@ import { findChromium, violations } from './browser.ts';
 import { type SignedInStack, startSignedInStack } from './signed-in-stack.ts';
 
 const executable = findChromium();
+const KEY = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  .privateKey.export({ type: 'pkcs1', format: 'pem' })
+  .toString();
 
 jest.setTimeout(300_000);
 
@@ -201,6 +205,56 @@ describeUnless(
     await page.setViewportSize({ width: 1440, height: 900 });
     await row('MAIL_KEY').getByRole('button', { name: 'Use again' }).click();
     await row('MAIL_KEY').getByText('Active').waitFor();
+  });
+
+  it('keep no value where the other side trusts this installation, and several lines where it is a key', async () => {
+    await newOne().click();
+    await dialog().getByLabel('Start from').selectOption({ label: 'Workload identity' });
+    expect(await dialog().getByLabel('Value', { exact: true }).count()).toBe(0);
+    await dialog().getByLabel('Audience', { exact: true }).fill('https://api.acme.example.com');
+    await place(1).getByLabel('Host', { exact: true }).fill('api.acme.example.com');
+    await clean('credentials-workload');
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await add();
+    await row('WORKLOAD_TOKEN').getByText('Workload token').waitFor();
+    await newOne().click();
+    await dialog().getByLabel('Name', { exact: true }).fill('GRANT');
+    await dialog().getByLabel('Form').selectOption({ label: 'OAuth refresh token' });
+    await dialog().getByLabel('Token URL').fill('https://login.acme.example.com/token');
+    await dialog().getByLabel('Client ID').fill('agents');
+    await dialog().getByLabel('Refresh token', { exact: true }).fill('refresh-of-a-test');
+    await place(1).getByLabel('Host', { exact: true }).fill('mail.acme.example.com');
+    await dialog().getByRole('button', { name: 'Add credential' }).click();
+    await dialog().getByText('has no clientSecret').waitFor();
+    await dialog().getByLabel('Client secret', { exact: true }).fill('secret-of-a-test');
+    await clean('credentials-refresh-token');
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await add();
+    await row('GRANT').getByText('OAuth refresh token').waitFor();
+    await newOne().click();
+    await dialog().getByLabel('Start from').selectOption({ label: 'GitHub App' });
+    await dialog().getByLabel('App ID').fill('1234');
+    await dialog().getByLabel('Installation ID').fill('42');
+    await dialog().getByLabel('Account').fill('acme');
+    await dialog().getByLabel('Private key of the App').fill('no key');
+    await dialog().getByRole('button', { name: 'Add credential' }).click();
+    await dialog().getByText('is no private key as PEM').waitFor();
+    await dialog().getByLabel('Private key of the App').fill(KEY);
+    await clean('credentials-github-app');
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await add();
+    await row('GITHUB_APP').getByText('GitHub App').waitFor();
+    const client = new pg.Client({ connectionString: own.stack.ownerUrl });
+    await client.connect();
+    await client.query(
+      "UPDATE app.credential SET state = 'resting', resting_reason = 'refresh-lost' WHERE name = 'GRANT'",
+    );
+    await client.end();
+    await open();
+    await row('GRANT')
+      .getByText(/An answer of the authorization server was lost/)
+      .waitFor();
+    await clean('credentials-resting-grant');
   });
 
   it('are made from a secret, which is gone then', async () => {

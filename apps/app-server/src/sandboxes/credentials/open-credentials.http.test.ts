@@ -218,7 +218,10 @@ describe('the internal port', () => {
       [made.id],
     );
     expect(rows).toEqual([
-      { actor_id: 'credential-broker', detail: { name: 'GONE', claim: 'clm_x', conversation: id, host: HOST } },
+      {
+        actor_id: 'credential-broker',
+        detail: { name: 'GONE', claim: 'clm_x', conversation: id, host: HOST, reason: 'reflected' },
+      },
     ]);
     await app.http(ada, 'PATCH', at(ada, `/${made.id}`), { state: 'active' });
     expect((await open(id)).credentials).toHaveLength(1);

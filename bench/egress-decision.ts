@@ -1,12 +1,17 @@
 // What it costs that an organization decides what its sandboxes reach: a decision that egress-proxy remembers, one that
-// it asks app-server for, a CONNECT by either, and how soon a yes lets bytes through and a removed rule cuts them off.
+// it asks app-server for, what counting adds to a connection, a CONNECT by either, and how soon a yes lets bytes through and a removed rule cuts them off.
+
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { createPool } from '@slipway/db/sql';
 import { createLogger } from '@slipway/telemetry';
 import { ControlClient } from '../apps/egress-proxy/dist/control/control-client.js';
 import { EgressDecisions } from '../apps/egress-proxy/dist/control/egress-decisions.js';
+import type { Line } from '../apps/egress-proxy/dist/lines/line.js';
 import { OpenLines } from '../apps/egress-proxy/dist/lines/open-lines.js';
+import { Tallies } from '../apps/egress-proxy/dist/tallies/tallies.js';
 import { CLAIMS } from '../apps/egress-proxy/dist/testing/test-egress.js';
 import { EgressWorld } from '../tests/egress/world.ts';
 import { percentile, timeEach } from './measure/percentile.ts';
@@ -53,6 +58,7 @@ export default async function run(report: Report): Promise<void> {
       await timeEach(REMEMBERED, async () => void (await decisions.admit(asking, gone)), 100),
       await timeEach(REMEMBERED, async () => void map.get(host), 100),
     );
+    figures('counted', await countEach(asking), null);
     const question = {
       claim: sandbox.claim,
       org: sandbox.org,
@@ -111,4 +117,34 @@ export default async function run(report: Report): Promise<void> {
     await pool.end();
     await world.close();
   }
+}
+
+/** The begin and the bytes of a connection to one of 100 hosts, without sending what was counted. */
+async function countEach({ claims }: Pick<Line, 'claims'>): Promise<number[]> {
+  const client = { count: async () => {} };
+  const tallies = new Tallies({ client, lines: [], source: randomUUID(), logger: createLogger('bench', 'silent') });
+  let host = 0;
+  const samples = await timeEach(
+    REMEMBERED,
+    async () => {
+      host = (host + 1) % 100;
+      const socket = { bytesWritten: 0, bytesRead: 0 };
+      const destination = { host: `h${host}.example`, port: 443 };
+      const line: Line = {
+        kind: 'connect',
+        claims,
+        destination,
+        socket: socket as Socket,
+        admitted: null,
+        since: 0,
+        cut: null,
+      };
+      tallies.begun(line);
+      socket.bytesWritten += 1;
+      tallies.carried(line);
+    },
+    100,
+  );
+  await tallies.close();
+  return samples;
 }

@@ -412,6 +412,21 @@ describeUnless(
     await registry.filter({ hasText: '41' }).waitFor();
     // Each port is a row of its own.
     expect(await registry.count()).toBe(2);
+    await page.getByRole('button', { name: 'Allow all shown' }).click();
+    // One rule is for both ports of a host.
+    const confirm = page.getByRole('dialog', { name: 'Allow 2 hosts?' });
+    await confirm.getByRole('button', { name: 'Add 2 rules' }).waitFor();
+    await clean('network-allow-all');
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await query('UPDATE app.egress_observed SET host = $1 WHERE port = 8443', ['metadata.google.internal']);
+    await page.reload();
+    await page.getByRole('button', { name: 'Allow all shown' }).click();
+    await confirm.getByRole('button', { name: 'Add 2 rules' }).click();
+    await confirm.getByText(/^metadata\.google\.internal:8443: .* No rule was added\./).waitFor();
+    await page.keyboard.press('Escape');
+    expect((await rules()).some(({ host }) => host === 'registry.npmjs.org')).toBe(false);
+    await query('UPDATE app.egress_observed SET host = $1 WHERE port = 8443', ['artifacts.example.com']);
+    await page.reload();
     await clean('network-observed');
     await page.setViewportSize({ width: 1440, height: 900 });
     await registry.getByRole('button', { name: 'Allow registry.npmjs.org', exact: true }).click();
@@ -420,12 +435,113 @@ describeUnless(
     await until('the host is listed no more', async () => (await registry.count()) === 0);
     await table.getByRole('button', { name: 'Deny artifacts.example.com:8443' }).click();
     await table.waitFor({ state: 'detached' });
+    await query(
+      `INSERT INTO app.egress_observed (org_id, host, port, conversation_id) SELECT $1, n || '.mirror.example.com', 443, $2 FROM unnest(ARRAY['a', 'b', 'c']) n`,
+      [org.id, conversation],
+    );
+    await page.reload();
+    await page.getByRole('button', { name: 'Allow all shown' }).click();
+    await page.getByRole('dialog', { name: 'Allow 3 hosts?' }).getByRole('button', { name: 'Add 3 rules' }).click();
+    await page.getByText('3 rules added.').waitFor();
+    await table.waitFor({ state: 'detached' });
+    expect((await rules()).filter(({ host }) => host.endsWith('.mirror.example.com'))).toHaveLength(3);
     const made = (await rules()).map(({ host, action, reason }) => [host, action, reason]);
     expect(made).toContainEqual(['registry.npmjs.org', 'allow', 'Observed in 1 conversation']);
     expect(made).toContainEqual(['artifacts.example.com:8443', 'deny', 'Observed in 1 conversation']);
     await open();
     await page.getByText('Network access is observed').waitFor();
     await clean('conversation-observed');
+  });
+
+  it('are counted: the panel Network says what was sent where, the card what was sent so far, the admin page all', async () => {
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.goto(`${own.stack.url}/${org.slug}/conversations/${conversation}?tab=network`);
+    const panel = page.getByRole('tabpanel', { name: 'Network' });
+    await panel.getByText('No network traffic yet').waitFor();
+    await page.goto(`${own.stack.url}/${org.slug}/admin/network`);
+    await page.getByText('No traffic', { exact: true }).waitFor();
+    await query(
+      `INSERT INTO app.egress_tally (org_id, conversation_id, hour, host, port, verdict, rule, connections, bytes_out, bytes_in)
+       VALUES ($1, $2, date_trunc('hour', now()), 'registry.npmjs.org', 443, 'allowed', '', 1041, 40960, 734003200),
+              ($1, $2, date_trunc('hour', now()), 'github.com', 443, 'allowed', 'observed', 2, 8192, 20480),
+              ($1, $2, date_trunc('hour', now()), 'a-very-long-name-of-a-host-that-nobody-would-choose.builds.eu-central-1.example.com', 8443, 'asked', '', 3, 0, 0)`,
+      [org.id, conversation],
+    );
+    await page.goto(`${own.stack.url}/${org.slug}/conversations/${conversation}?tab=network`);
+    await panel.getByText('Sent 48.0 KB to 2 hosts · received 700.0 MB').waitFor();
+    await panel.getByText('1 host was refused every time.').waitFor();
+    const hosts = panel.getByRole('list', { name: 'Hosts' }).getByRole('listitem');
+    expect(await hosts.count()).toBe(3);
+    await hosts.filter({ hasText: 'registry.npmjs.org:443' }).getByText('40.0 KB sent · 700.0 MB received').waitFor();
+    await hosts.filter({ hasText: 'a-very-long-name' }).getByText('A user was asked · tried 3 times').waitFor();
+    await clean('conversation-network');
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await panel.getByRole('combobox', { name: 'Show' }).selectOption({ label: 'Refused' });
+    expect(await hosts.count()).toBe(1);
+    await panel.getByRole('searchbox', { name: 'Filter hosts' }).fill('github');
+    await panel.getByText('No host matches').waitFor();
+    await panel.getByRole('combobox', { name: 'Show' }).selectOption({ label: 'All' });
+    expect(await hosts.allInnerTexts()).toEqual([expect.stringContaining('github.com:443')]);
+    // Read again while it is open.
+    await query("UPDATE app.egress_tally SET bytes_out = 1048576 WHERE host = 'github.com'", []);
+    await hosts.getByText('1.0 MB sent · 20.0 KB received').waitFor();
+    await ask('upload.example.com');
+    await card().getByText('This conversation has sent 1.0 MB to 2 hosts so far.').waitFor();
+    await waiting('upload.example.com').getByRole('button', { name: 'Refuse…' }).click();
+    await page.keyboard.press('Enter');
+    await page.goto(`${own.stack.url}/${org.slug}/admin/network`);
+    const table = page.getByRole('table', { name: 'Top hosts' });
+    await table.getByRole('row').filter({ hasText: 'github.com:443' }).getByText('1.0 MB').waitFor();
+    await page.getByText('1.0 MB sent and 700.0 MB received, 3 hosts.').waitFor();
+    await page.evaluate(() => document.querySelector('[aria-label="Top hosts"]')?.scrollIntoView());
+    await clean('network-top-hosts');
+  });
+
+  it('are tried on: a draft and a removal say what they would have changed, before anything is', async () => {
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.goto(`${own.stack.url}/${org.slug}/admin/network`);
+    await page.getByRole('button', { name: 'New rule' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New rule' });
+    const tryIt = dialog.getByRole('button', { name: 'Try on the last 30 days' });
+    expect(await tryIt.isDisabled()).toBe(true);
+    await dialog.getByLabel('Host', { exact: true }).fill('*.github.io');
+    await tryIt.click();
+    await dialog.getByText(/takes in hosts of many owners/).waitFor();
+    await dialog.getByLabel('Host', { exact: true }).fill('github.com');
+    await dialog.getByLabel('Effect').selectOption({ label: 'Deny' });
+    await tryIt.click();
+    const result = dialog.getByRole('region', { name: 'On the last 30 days' });
+    await result
+      .getByText('Would be refused, and were let through: 2 connections to 1 host of 1 conversation.')
+      .waitFor();
+    await result.getByText('Hosts and conversations').click();
+    await result.getByText('github.com:443').waitFor();
+    expect(await result.getByRole('link').getAttribute('href')).toBe(
+      `/${org.slug}/conversations/${conversation}?tab=network`,
+    );
+    await clean('rule-trial');
+    await page.setViewportSize({ width: 1440, height: 900 });
+    // The answer is about what was tried, and goes with it.
+    await dialog.getByLabel('Host', { exact: true }).fill('nobody.example');
+    await result.waitFor({ state: 'detached' });
+    await tryIt.click();
+    await result.getByText('Nothing would have changed in the last 30 days.').waitFor();
+    await page.keyboard.press('Escape');
+    expect((await rules()).some(({ host, action }) => host === 'github.com' && action === 'deny')).toBe(false);
+    const [rule] = (await rules()).filter(({ host }) => host === 'registry.npmjs.org');
+    await query("UPDATE app.egress_tally SET rule = $1 WHERE host = 'registry.npmjs.org'", [rule?.id]);
+    await page
+      .getByRole('table', { name: 'Rules' })
+      .getByRole('row')
+      .filter({ hasText: 'registry.npmjs.org' })
+      .getByRole('button', { name: /^Delete/ })
+      .click();
+    await page
+      .getByRole('dialog')
+      .getByText('this rule let through 1,041 connections to 1 host of 1 conversation.')
+      .waitFor();
+    await clean('rule-delete-trial');
+    await page.keyboard.press('Escape');
   });
 
   it('leave words in the audit log, and no error on any page', async () => {

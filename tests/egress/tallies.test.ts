@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { type EgressTallyBatch, MAX_TALLY_HOSTS, OTHER_HOSTS } from '@slipway/contracts/sandboxes';
+import {
+  type EgressRequestList,
+  type EgressTallyBatch,
+  type EgressTopHosts,
+  type EgressTraffic,
+  MAX_TALLY_HOSTS,
+  OTHER_HOSTS,
+} from '@slipway/contracts/sandboxes';
 import { createLogger } from '@slipway/telemetry';
 import { until } from '@slipway/testing';
 import fc from 'fast-check';
@@ -95,6 +102,87 @@ describe('what sandboxes send', () => {
     const twice = 2 * 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'.length;
     await until('the rest is counted', async () => (await counted(owner.orgId))[1]?.bytes_out === twice, 20_000);
     expect((await counted(owner.orgId))[1]?.connections).toBe(1);
+    // A user reads it: of the conversation, of the organization, and at the next request for a host.
+    const of = `/api/v1/orgs/${owner.orgId}`;
+    const { body: traffic } = await world.app.http<EgressTraffic>(
+      owner,
+      'GET',
+      `${of}/conversations/${sandbox.conversation}/egress-traffic`,
+    );
+    expect(traffic).toEqual({
+      data: [
+        expect.objectContaining({
+          host: 'long.example',
+          admittedBy: { kind: 'rule', id: rule.id, name: target },
+          refused: null,
+          connections: 1,
+          bytesOut: twice,
+        }),
+        expect.objectContaining({ host: 'closed.example', admittedBy: null, refused: 'rule', connections: 2 }),
+      ],
+      hosts: 1,
+      refusedHosts: 1,
+      bytesOut: twice,
+      bytesIn: expect.any(Number),
+    });
+    const { body: top } = await world.app.http<EgressTopHosts>(owner, 'GET', `${of}/egress-traffic`);
+    expect(top).toMatchObject({
+      data: [
+        { host: 'long.example', conversations: 1, connections: 1, refused: 0, bytesOut: twice },
+        { host: 'closed.example', conversations: 1, connections: 0, refused: 2, bytesOut: 0 },
+      ],
+      hosts: 2,
+      bytesOut: twice,
+    });
+    const { body: requests } = await world.app.http<EgressRequestList>(
+      owner,
+      'GET',
+      `${of}/conversations/${sandbox.conversation}/egress-requests`,
+    );
+    expect(requests.sent).toEqual({ bytesOut: twice, hosts: 1 });
+    const stranger = await world.app.http<{ code: string }>(
+      ada,
+      'GET',
+      `/api/v1/orgs/${ada.orgId}/conversations/${sandbox.conversation}/egress-traffic`,
+    );
+    expect([stranger.status, stranger.body.code]).toEqual([404, 'resource.not-found']);
+  });
+
+  it('is listed with its hosts of the most bytes, 200 of a conversation and 100 of 30 days of an organization', async () => {
+    const owner = await world.app.user('Mia');
+    const [one, gone] = [await world.sandbox(owner), await world.sandbox(owner)];
+    await world.app.owner.query(
+      `INSERT INTO app.egress_tally (org_id, conversation_id, hour, host, port, verdict, rule, connections, bytes_out)
+       SELECT $1, $2::uuid, date_trunc('hour', now()), 'h' || n, 443, 'allowed', CASE n WHEN 300 THEN 'credential:crd_1' WHEN 299 THEN 'observed' WHEN 298 THEN 'egr_gone' ELSE '' END, 1, n
+       FROM generate_series(1, 300) n
+       UNION ALL SELECT $1, $3::uuid, date_trunc('hour', now()), 'deleted', 443, 'allowed', '', 1, 1000000
+       UNION ALL SELECT $1, $2::uuid, now() - interval '31 days', 'old', 443, 'allowed', '', 1, 1000000`,
+      [owner.orgId, one.conversation, gone.conversation],
+    );
+    await world.app.owner.query('UPDATE app.conversation SET deleted_at = now() WHERE id = $1', [gone.conversation]);
+    const of = `/api/v1/orgs/${owner.orgId}`;
+    const { body: traffic } = await world.app.http<EgressTraffic>(
+      owner,
+      'GET',
+      `${of}/conversations/${one.conversation}/egress-traffic`,
+    );
+    expect(traffic.data.slice(0, 4).map(({ host, admittedBy }) => [host, admittedBy?.kind, admittedBy?.id])).toEqual([
+      ['old', 'list', null],
+      ['h300', 'credential', 'crd_1'],
+      ['h299', 'observed', null],
+      ['h298', 'rule', 'egr_gone'],
+    ]);
+    expect([traffic.data.length, traffic.hosts, traffic.bytesOut]).toEqual([200, 301, 1_045_150]);
+    const { body: top } = await world.app.http<EgressTopHosts>(owner, 'GET', `${of}/egress-traffic`);
+    expect([top.data.length, top.data[0]?.host, top.hosts, top.bytesOut]).toEqual([100, 'h300', 300, 45_150]);
+    const member = await world.app.user('Max');
+    await world.app.owner.query("INSERT INTO app.membership (org_id, user_id, role) VALUES ($1, $2, 'viewer')", [
+      owner.orgId,
+      member.userId,
+    ]);
+    expect((await world.app.http(member, 'GET', `${of}/egress-traffic`)).status).toBe(403);
+    const path = `${of}/conversations/${one.conversation}/egress-traffic`;
+    expect((await world.app.http(member, 'GET', path)).status).toBe(200);
   });
 
   it('adversary: a batch that names another organization’s conversation, a deleted one or none counts nothing of these', async () => {

@@ -39,12 +39,12 @@ export class EgressWorld {
     this.controlUrl = controlUrl;
   }
 
-  /** @param holdSeconds how long a connection waits for a user. */
-  static async start(holdSeconds: number): Promise<EgressWorld> {
+  /** @param holdSeconds how long a connection waits for a user. @param env more of app-server. */
+  static async start(holdSeconds: number, env: Readonly<Record<string, string>> = {}): Promise<EgressWorld> {
     const port = await freePort();
     const controlUrl = `http://127.0.0.1:${port}`;
     const app = await ConversationApp.start({
-      env: { EGRESS_CONTROL_SECRET: CONTROL_SECRET, INTERNAL_PORT: String(port) },
+      env: { EGRESS_CONTROL_SECRET: CONTROL_SECRET, INTERNAL_PORT: String(port), ...env },
     });
     const origin = await startOrigin(undefined, OUTSIDE);
     const proxy = await TestEgress.start({

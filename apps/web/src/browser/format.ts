@@ -82,5 +82,7 @@ export function bytes(size: number): string {
     ? `${size} B`
     : size < 1024 * 1024
       ? `${(size / 1024).toFixed(1)} KB`
-      : `${(size / 1024 / 1024).toFixed(1)} MB`;
+      : size < 1024 ** 3
+        ? `${(size / 1024 ** 2).toFixed(1)} MB`
+        : `${(size / 1024 ** 3).toFixed(1)} GB`;
 }

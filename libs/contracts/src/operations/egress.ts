@@ -8,6 +8,8 @@ import {
   EgressRuleList,
   ObservedHostList,
 } from '../sandboxes/egress-rules.js';
+import { EgressTopHosts, EgressTraffic } from '../sandboxes/egress-traffic.js';
+import { CreatedEgressRules, CreateEgressRules, EgressTrial, TryEgressRule } from '../sandboxes/egress-trial.js';
 import type { Operation } from './operation.js';
 
 const RULES = '/api/v1/orgs/{org}/egress-rules';
@@ -47,6 +49,38 @@ export const egressOperations = {
       'conversation.four-eyes',
     ],
   },
+  createEgressRules: {
+    id: 'egress-rules.create-many',
+    method: 'POST',
+    path: `${RULES}/bulk`,
+    summary: 'Write up to 100 rules together; if one of them may not be written, none is',
+    permission: 'egress:write',
+    status: 201,
+    body: CreateEgressRules,
+    response: CreatedEgressRules,
+    idempotency: 'keyed',
+    errors: [
+      ...WRITE,
+      'idempotency.mismatch',
+      'idempotency.in-progress',
+      'egress.too-wide',
+      'egress.no-broker',
+      'settings.too-many',
+      'conversation.four-eyes',
+    ],
+  },
+  tryEgressRule: {
+    id: 'egress-rules.try',
+    method: 'POST',
+    path: `${RULES}/trial`,
+    summary: 'What a change of rules would have refused or let through in the last 30 days; changes nothing',
+    permission: 'egress:read',
+    status: 200,
+    body: TryEgressRule,
+    response: EgressTrial,
+    idempotency: 'idempotent',
+    errors: [...WRITE, 'egress.too-wide', 'egress.no-broker'],
+  },
   deleteEgressRule: {
     id: 'egress-rules.delete',
     method: 'DELETE',
@@ -65,6 +99,28 @@ export const egressOperations = {
     permission: 'egress:read',
     status: 200,
     response: ObservedHostList,
+    idempotency: 'idempotent',
+    errors: [],
+  },
+  listTopHosts: {
+    id: 'egress-traffic.list',
+    method: 'GET',
+    path: '/api/v1/orgs/{org}/egress-traffic',
+    summary: 'Hosts that sandboxes reached or tried in the last 30 days; those that were sent the most first',
+    permission: 'egress:read',
+    status: 200,
+    response: EgressTopHosts,
+    idempotency: 'idempotent',
+    errors: [],
+  },
+  getEgressTraffic: {
+    id: 'conversations.egress-traffic.get',
+    method: 'GET',
+    path: '/api/v1/orgs/{org}/conversations/{conversation}/egress-traffic',
+    summary: 'What the sandbox of a conversation sent, by host and what let it through; the most bytes first',
+    permission: 'conversation:read',
+    status: 200,
+    response: EgressTraffic,
     idempotency: 'idempotent',
     errors: [],
   },

@@ -135,6 +135,8 @@ export const EgressRequestList = z.object({
   unknown: z.enum(EGRESS_UNKNOWN),
   /** Whether an answer may name methods and paths: the installation has a credential-broker. */
   opensHosts: z.boolean(),
+  /** What the conversation has sent until now, as far as it is counted. */
+  sent: z.object({ bytesOut: z.int(), hosts: z.int() }),
 });
 export type EgressRequestList = z.infer<typeof EgressRequestList>;
 

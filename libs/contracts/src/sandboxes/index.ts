@@ -53,6 +53,29 @@ export {
   OTHER_HOSTS,
 } from './egress-tallies.js';
 export {
+  EGRESS_ADMITTED_BY,
+  EGRESS_TRAFFIC_DAYS,
+  EgressAdmittedBy,
+  EgressTopHost,
+  EgressTopHosts,
+  EgressTraffic,
+  EgressTrafficRow,
+  MAX_TOP_HOSTS,
+  MAX_TRAFFIC_ROWS,
+} from './egress-traffic.js';
+export {
+  CreatedEgressRules,
+  CreateEgressRules,
+  EGRESS_EFFECTS,
+  type EgressEffect,
+  EgressTrial,
+  EgressTrialCount,
+  MAX_RULES_TOGETHER,
+  MAX_TRIAL_CONVERSATIONS,
+  MAX_TRIAL_HOSTS,
+  TryEgressRule,
+} from './egress-trial.js';
+export {
   BRIEF_SESSION_PREFIX,
   BRIEF_SESSION_SECONDS,
   FleetSandbox,

@@ -136,7 +136,10 @@ export function egressEvent(ids: Ids, clock: Clock, source: 'environment' | 'use
 }
 
 /** Those that its conversation may use, the narrowest first; none where nobody knows for whom the sandbox works. */
-function credentialsFor({ credentials, conversation }: EgressPlace): CredentialScoped[] {
+export function credentialsFor({
+  credentials,
+  conversation,
+}: Pick<EgressPlace, 'credentials' | 'conversation'>): CredentialScoped[] {
   if (conversation === null) return [];
   const { environment, repository } = conversation;
   return credentialsOf(credentials, { environment, repository: repository === null ? null : keyOf(repository) });

@@ -22,6 +22,7 @@ import { egressEvent, observes } from './egress-decisions.service.js';
 import { notifyAgent, type ToNotify } from './egress-notice.js';
 import { decideRequest, listRequests, readRequest } from './egress-requests.queries.js';
 import { countRules, insertRule } from './egress-rules.queries.js';
+import { sentBy } from './egress-traffic.queries.js';
 import { assertJudged, limitsOf } from './rule-limits.js';
 import { comparedHost, rulePattern } from './rule-pattern.js';
 
@@ -47,6 +48,7 @@ export class EgressRequestsService {
       if (rowCount === 0) throw notFound();
       return {
         data: await listRequests(client, orgId, conversationId),
+        sent: await sentBy(client, orgId, conversationId),
         unknown: unknownOf(await readOrgSettings(client, orgId), this.config.EGRESS_CONTROL_SECRET !== undefined),
         opensHosts: this.config.CREDENTIAL_CONTROL_SECRET !== undefined,
       };

@@ -1,13 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Principal } from '@slipway/contracts/organizations';
 import {
+  type CreatedEgressRules,
   type CreateEgressRule,
+  type CreateEgressRules,
   type EgressRule,
   type EgressRuleList,
   MAX_EGRESS_RULES,
 } from '@slipway/contracts/sandboxes';
 import { repositoryKey } from '@slipway/contracts/secrets';
-import { inOrg, type SqlPool } from '@slipway/db/sql';
+import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { type Clock, type Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
 import { readHostPattern } from '@slipway/net';
@@ -52,44 +54,60 @@ export class EgressRulesService {
    * `conversation.four-eyes`.
    */
   create(caller: Principal, body: CreateEgressRule): Promise<EgressRule> {
+    return inOrg(this.pool, caller.orgId, (client) => this.write(client, caller, body));
+  }
+
+  /** All or none. @throws SlipwayError as `create`, with the host of the rule that may not be written. */
+  createAll(caller: Principal, { rules }: CreateEgressRules): Promise<CreatedEgressRules> {
+    return inOrg(this.pool, caller.orgId, async (client) => {
+      const data: EgressRule[] = [];
+      for (const [index, body] of rules.entries())
+        data.push(
+          await this.write(client, caller, body).catch((error: unknown) => {
+            throw ofOneRule(error, body.host, index);
+          }),
+        );
+      return { data };
+    });
+  }
+
+  private async write(client: PoolClient, caller: Principal, body: CreateEgressRule): Promise<EgressRule> {
     const pattern = rulePattern(body.host);
     const { action, reason, expiresInHours } = body;
     const limits = limitsOf(body);
     assertJudged(limits, pattern, this.opensHosts);
     const scope = scopeOf(body);
-    return inOrg(this.pool, caller.orgId, async (client) => {
-      if ((await lockOrgSettings(client, caller.orgId)) === null) throw notFound();
-      // A refusal is never one too many.
-      if (action === 'allow' && (await countRules(client, caller.orgId)) >= MAX_EGRESS_RULES)
-        throw new SlipwayError('settings.too-many', `There are ${MAX_EGRESS_RULES} rules already.`);
-      if (action === 'allow')
-        await assertMayRule(client, caller, {
-          pattern,
-          conversation: scope.scope === 'conversation' ? scope.scopeValue : null,
-        });
-      const expiresAt =
-        expiresInHours === undefined ? null : new Date(this.clock.now().getTime() + expiresInHours * HOUR_MS);
-      const rule = await insertRule(
-        client,
-        caller.orgId,
-        {
-          ...scope,
-          id: this.ids.prefixed('egr'),
-          action,
-          reason,
-          pattern,
-          limits,
-          once: false,
-          expiresAt,
-          requestId: null,
-        },
-        caller.actor,
-      );
-      await client.query(
-        auditOf(this.ids.uuid(), caller, { action: 'egress-rule.create', target: rule.id, after: inWords(rule) }),
-      );
-      return rule;
-    });
+    if ((await lockOrgSettings(client, caller.orgId)) === null) throw notFound();
+    // A refusal is never one too many.
+    if (action === 'allow' && (await countRules(client, caller.orgId)) >= MAX_EGRESS_RULES)
+      throw new SlipwayError('settings.too-many', `There are ${MAX_EGRESS_RULES} rules already.`);
+    if (action === 'allow')
+      await assertMayRule(client, caller, {
+        pattern,
+        conversation: scope.scope === 'conversation' ? scope.scopeValue : null,
+      });
+    const expiresAt =
+      expiresInHours === undefined ? null : new Date(this.clock.now().getTime() + expiresInHours * HOUR_MS);
+    const rule = await insertRule(
+      client,
+      caller.orgId,
+      {
+        ...scope,
+        id: this.ids.prefixed('egr'),
+        action,
+        reason,
+        pattern,
+        limits,
+        once: false,
+        expiresAt,
+        requestId: null,
+      },
+      caller.actor,
+    );
+    await client.query(
+      auditOf(this.ids.uuid(), caller, { action: 'egress-rule.create', target: rule.id, after: inWords(rule) }),
+    );
+    return rule;
   }
 
   /**
@@ -112,6 +130,18 @@ export class EgressRulesService {
   }
 }
 
+/** The same failure, with the rule that it is about. */
+function ofOneRule(error: unknown, host: string, index: number): unknown {
+  if (!(error instanceof SlipwayError)) return error;
+  const { code, detail, more } = error;
+  return new SlipwayError(code, `${host}: ${detail} No rule was added.`, {
+    ...more,
+    ...(more.fields === undefined
+      ? {}
+      : { fields: more.fields.map(({ path, message }) => ({ path: `rules.${index}.${path}`, message })) }),
+  });
+}
+
 /** What of a rule stands in the audit. */
 export function inWords({
   scope,
@@ -128,7 +158,7 @@ export function inWords({
 }
 
 /** @throws SlipwayError `request.invalid` for a scope without its value, and the organization with one. */
-function scopeOf({ scope, scopeValue }: CreateEgressRule): Pick<CreateEgressRule, 'scope' | 'scopeValue'> {
+export function scopeOf({ scope, scopeValue }: CreateEgressRule): Pick<CreateEgressRule, 'scope' | 'scopeValue'> {
   if ((scope === 'organization') !== (scopeValue === null)) {
     const message = scope === 'organization' ? 'is not of the scope organization' : `names the ${scope} of the rule`;
     throw new SlipwayError('request.invalid', `scopeValue: ${message}`, { fields: [{ path: 'scopeValue', message }] });

@@ -3,18 +3,26 @@ import { operations } from '@slipway/contracts/operations';
 import type { Principal } from '@slipway/contracts/organizations';
 import type {
   AnswerEgressRequest,
+  CreatedEgressRules,
   CreateEgressRule,
+  CreateEgressRules,
   EgressRequest,
   EgressRequestList,
   EgressRule,
   EgressRuleList,
+  EgressTopHosts,
+  EgressTraffic,
+  EgressTrial,
   ObservedHostList,
+  TryEgressRule,
 } from '@slipway/contracts/sandboxes';
 import { Body, Caller } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';
 import { conversationId } from '../../log/events/conversation-id.js';
 import { EgressRequestsService } from './egress-requests.service.js';
 import { EgressRulesService } from './egress-rules.service.js';
+import { EgressTrafficService } from './egress-traffic.service.js';
+import { EgressTrialService } from './egress-trial.service.js';
 import { ObservedHostsService } from './observed-hosts.service.js';
 
 @Controller()
@@ -23,6 +31,8 @@ export class EgressController {
     private readonly rules: EgressRulesService,
     private readonly requests: EgressRequestsService,
     private readonly observed: ObservedHostsService,
+    private readonly traffic: EgressTrafficService,
+    private readonly trial: EgressTrialService,
   ) {}
 
   @Serves(operations.listEgressRules)
@@ -35,6 +45,16 @@ export class EgressController {
     return this.rules.create(caller, body);
   }
 
+  @Serves(operations.createEgressRules)
+  createRules(@Caller() caller: Principal, @Body() body: CreateEgressRules): Promise<CreatedEgressRules> {
+    return this.rules.createAll(caller, body);
+  }
+
+  @Serves(operations.tryEgressRule)
+  tryRule(@Caller() caller: Principal, @Body() body: TryEgressRule): Promise<EgressTrial> {
+    return this.trial.try(caller, body);
+  }
+
   @Serves(operations.deleteEgressRule)
   deleteRule(@Caller() caller: Principal, @Param('rule') id: string): Promise<void> {
     return this.rules.delete(caller, id);
@@ -43,6 +63,16 @@ export class EgressController {
   @Serves(operations.listObservedHosts)
   listObserved(@Caller() caller: Principal): Promise<ObservedHostList> {
     return this.observed.list(caller);
+  }
+
+  @Serves(operations.listTopHosts)
+  listTopHosts(@Caller() caller: Principal): Promise<EgressTopHosts> {
+    return this.traffic.topHosts(caller);
+  }
+
+  @Serves(operations.getEgressTraffic)
+  getTraffic(@Caller() caller: Principal, @Param('conversation') id: string): Promise<EgressTraffic> {
+    return this.traffic.ofConversation(caller, conversationId(id));
   }
 
   @Serves(operations.listEgressRequests)

@@ -7,6 +7,8 @@ import { EgressDecisionsService } from './egress-decisions.service.js';
 import { EgressRequestsService } from './egress-requests.service.js';
 import { EgressRulesService } from './egress-rules.service.js';
 import { EgressTalliesService } from './egress-tallies.service.js';
+import { EgressTrafficService } from './egress-traffic.service.js';
+import { EgressTrialService } from './egress-trial.service.js';
 import { ObservedHostsService } from './observed-hosts.service.js';
 
 @Module({
@@ -19,6 +21,8 @@ import { ObservedHostsService } from './observed-hosts.service.js';
     EgressRequestsService,
     EgressRulesService,
     EgressTalliesService,
+    EgressTrafficService,
+    EgressTrialService,
     ObservedHostsService,
   ],
 })

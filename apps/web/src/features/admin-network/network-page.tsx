@@ -6,6 +6,7 @@ import { AnsweredHosts } from './answered-hosts.tsx';
 import { EgressBudget } from './egress-budget.tsx';
 import { ObservedHosts } from './observed-hosts.tsx';
 import { Rules } from './rules.tsx';
+import { TopHosts } from './top-hosts.tsx';
 import { UnknownHosts } from './unknown-hosts.tsx';
 import { useRules } from './use-rules.ts';
 
@@ -25,6 +26,7 @@ export function NetworkPage() {
       <ObservedHosts />
       <Rules />
       <EgressBudget />
+      <TopHosts />
     </Page>
   );
 }

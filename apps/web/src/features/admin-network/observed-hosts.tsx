@@ -9,6 +9,8 @@ import { Ago } from '../../browser/ago.tsx';
 import { ErrorNotice } from '../form/form-failure.tsx';
 import { QueryPanel } from '../list/query-panel.tsx';
 import { useSession } from '../session/me.ts';
+import { AllowAll } from './allow-all.tsx';
+import { patternOf } from './observed-pattern.ts';
 import { useRules } from './use-rules.ts';
 
 /** What sandboxes reached while they were observed, each with a rule to make of it. */
@@ -31,7 +33,10 @@ export function ObservedHosts() {
               {t('adminNetwork.noObservedHostsYet')}
             </EmptyState>
           ) : (
-            <HostTable hosts={data} />
+            <div className="flex flex-col gap-3">
+              {org.permissions.includes('egress:write') ? <AllowAll hosts={data} /> : null}
+              <HostTable hosts={data} />
+            </div>
           )
         }
       </QueryPanel>
@@ -108,10 +113,4 @@ function RuleButtons({ host }: { host: ObservedHost }) {
       <ErrorNotice error={write.error} />
     </div>
   );
-}
-
-/** As a rule names it: without a port it is for 80 and 443. No two of the list are the same. */
-function patternOf({ host, port }: ObservedHost): string {
-  const named = host.includes(':') ? `[${host}]` : host;
-  return port === 443 ? named : `${named}:${port}`;
 }

@@ -1,5 +1,5 @@
 'use client';
-import { CreateEgressRule, type EgressRule } from '@slipway/contracts/sandboxes';
+import { CreateEgressRule, type EgressRule, type TryEgressRule } from '@slipway/contracts/sandboxes';
 import { Button, Dialog, Field, Input, Select } from '@slipway/ui';
 import { useTranslations } from 'next-intl';
 import { api } from '../../api/client.ts';
@@ -10,6 +10,7 @@ import { useForm } from '../form/use-form.ts';
 import { useSession } from '../session/me.ts';
 import { LimitFields } from './limit-fields.tsx';
 import { type LimitValues, limitsOf, NO_LIMITS } from './rule-values.ts';
+import { TryRule } from './try-rule.tsx';
 
 const EFFECTS: readonly Option[] = [
   { value: 'allow', label: 'adminNetwork.allow' },
@@ -62,19 +63,24 @@ export function NewRuleDialog({ open, ...rest }: NewRuleProps & { open: boolean 
   );
 }
 
+/** What the values mean; the schema decides whether that may be sent. */
+function requestOf({ host, scopeValue, expiresInHours, methods, chosen, paths, foreign, ...values }: Values) {
+  return {
+    ...values,
+    ...limitsOf({ methods, chosen, paths, foreign }, values.action),
+    host: host.trim(),
+    ...(values.scope === 'organization' ? {} : { scopeValue: scopeValue.trim() }),
+    ...(expiresInHours.trim() === '' ? {} : { expiresInHours: Number(expiresInHours) }),
+  };
+}
+
 function NewRule({ opensHosts, onClose, onMade }: NewRuleProps) {
   const t = useTranslations();
   const { org } = useSession();
   const form = useForm({
     initial: NO_VALUES,
     schema: CreateEgressRule,
-    requestOf: ({ host, scopeValue, expiresInHours, methods, chosen, paths, foreign, ...values }) => ({
-      ...values,
-      ...limitsOf({ methods, chosen, paths, foreign }, values.action),
-      host: host.trim(),
-      ...(values.scope === 'organization' ? {} : { scopeValue: scopeValue.trim() }),
-      ...(expiresInHours.trim() === '' ? {} : { expiresInHours: Number(expiresInHours) }),
-    }),
+    requestOf,
     send: (body, idempotencyKey) => api.createEgressRule({ org: org.id, idempotencyKey, body }),
     onDone: onMade,
   });
@@ -142,6 +148,7 @@ function NewRule({ opensHosts, onClose, onMade }: NewRuleProps) {
           )}
         </Field>
       </div>
+      <TryRule rule={requestOf(values) as TryEgressRule['rule']} disabled={values.host.trim() === ''} />
       <FormFailure failure={form.failure} />
       <div className="flex justify-end gap-2">
         <Button onClick={onClose}>{t('common.cancel')}</Button>

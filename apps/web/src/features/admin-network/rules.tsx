@@ -13,6 +13,7 @@ import { QueryPanel } from '../list/query-panel.tsx';
 import { useSession } from '../session/me.ts';
 import { NewRuleDialog } from './rule-form.tsx';
 import { Ends, Requests, Scope } from './rule-words.tsx';
+import { TriedRemoval } from './try-rule.tsx';
 import { useRules } from './use-rules.ts';
 
 /** Hosts that the organization allows or denies, and how a rule is made and deleted. */
@@ -155,6 +156,7 @@ function DeleteRule({ rule, onDeleted }: { rule: EgressRule; onDeleted: () => vo
         onConfirm={() => remove.mutate()}
       >
         <p>{rule.action === 'allow' ? t('adminNetwork.deleteAllow') : t('adminNetwork.deleteDeny')}</p>
+        {asking ? <TriedRemoval rule={rule.id} /> : null}
         <ErrorNotice error={remove.error} />
       </ConfirmDialog>
     </>

@@ -13,6 +13,9 @@ const TerminalPanel = dynamic(() => import('../terminal/terminal-panel.tsx').the
 const BrowserPanel = dynamic(() => import('../browser-view/browser-panel.tsx').then((module) => module.BrowserPanel), {
   ssr: false,
 });
+const TrafficPanel = dynamic(() => import('../traffic/traffic-panel.tsx').then((module) => module.TrafficPanel), {
+  ssr: false,
+});
 const TracePanel = dynamic(() => import('../trace/trace-panel.tsx').then((module) => module.TracePanel), {
   ssr: false,
 });
@@ -34,6 +37,7 @@ export const PANELS: readonly [Panel, ...Panel[]] = [
   { value: 'files', label: 'changes.files', needs: 'sandbox:access', Body: Files },
   { value: 'browser', label: 'common.browser', needs: 'sandbox:access', Body: BrowserPanel },
   { value: 'ports', label: 'changes.ports', needs: 'sandbox:access', Body: Ports },
+  { value: 'network', label: 'common.network', needs: null, Body: TrafficPanel },
   { value: 'trace', label: 'changes.trace', needs: null, Body: TracePanel },
   { value: 'details', label: 'common.details', needs: null, Body: Details },
 ];

@@ -11,6 +11,7 @@ import { Asker } from './asker.tsx';
 import { cardOf, commandOf, dismiss, NO_MEMORY, remember } from './card-state.ts';
 import { egressWords } from './egress-words.ts';
 import { answeredAlike, groupsOf, type RequestGroup } from './request-groups.ts';
+import { SentSoFar } from './sent-so-far.tsx';
 import type { Outcome } from './use-answer-requests.ts';
 import { useEgressRequests, useKeepEgressRequest } from './use-egress-requests.ts';
 import { WaitingGroup } from './waiting-group.tsx';
@@ -133,6 +134,7 @@ function Waiting({
           ))}
         </ul>
       </ScrollBox>
+      <SentSoFar />
       {org.permissions.includes('egress:answer') ? (
         <p className="border-t border-line px-3 py-1.5 text-xs text-ink-muted">
           {t('egress.onceIsAMinute', { seconds: EGRESS_ONCE_SECONDS })}

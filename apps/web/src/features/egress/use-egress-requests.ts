@@ -1,5 +1,5 @@
 'use client';
-import type { EgressRequest } from '@slipway/contracts/sandboxes';
+import type { EgressRequest, EgressRequestList } from '@slipway/contracts/sandboxes';
 import { type QueryClient, queryOptions, type UseQueryResult, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { api } from '../../api/client.ts';
@@ -14,6 +14,8 @@ interface ReadRequests {
   readonly observes: boolean;
   /** Whether an answer may be limited to reading. */
   readonly opensHosts: boolean;
+  /** `undefined` where an older server says nothing of it. */
+  readonly sent: EgressRequestList['sent'] | undefined;
   /** Every event of the log up to here was there when the server was asked. */
   readonly upTo: number;
 }
@@ -23,12 +25,12 @@ const requestsOf = ({ orgId, conversation, store }: ConversationScope) =>
     queryKey: ['egress-requests', orgId, conversation.id],
     queryFn: async ({ signal }): Promise<ReadRequests> => {
       const upTo = store.view.get().lastSeq;
-      const { data, unknown, opensHosts } = await api.listEgressRequests({
+      const { data, unknown, opensHosts, sent } = await api.listEgressRequests({
         org: orgId,
         conversation: conversation.id,
         signal,
       });
-      return { requests: data, observes: unknown === 'observe', opensHosts: opensHosts === true, upTo };
+      return { requests: data, observes: unknown === 'observe', opensHosts: opensHosts === true, sent, upTo };
     },
     refetchOnWindowFocus: false,
   });
@@ -55,6 +57,11 @@ export function useEgressRequests(): UseQueryResult<ReadRequests> {
 export function useRequestsReadUpTo(seq: number): readonly EgressRequest[] | undefined {
   const { data } = useQuery({ ...requestsOf(useConversation()), enabled: false });
   return data === undefined || data.upTo < seq ? undefined : data.requests;
+}
+
+/** What the conversation had sent when the card was read last. Asks the server for nothing. */
+export function useSent(): EgressRequestList['sent'] | undefined {
+  return useQuery({ ...requestsOf(useConversation()), enabled: false }).data?.sent;
 }
 
 const reread = (queries: QueryClient, scope: ConversationScope): Promise<void> =>

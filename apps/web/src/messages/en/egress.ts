@@ -28,6 +28,8 @@ export const egress = {
   refuseHost: 'Refuse {host}',
   reason: 'Reason (optional)',
   onceIsAMinute: 'Allow once lets new connections through for {seconds} seconds. A longer permission is a rule.',
+  sentSoFar:
+    'This conversation has sent {sent} to {hosts, plural, =0 {other hosts} one {# host} other {{count} hosts}} so far.',
   youCanViewThisConversation: 'You can view this conversation. Ask a member of {name} to answer.',
   anotherUserMustAllow: 'Ask another member of {name} to allow the host. You can refuse it.',
   answeredBefore: 'It was answered before you.',

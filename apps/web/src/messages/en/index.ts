@@ -63,6 +63,7 @@ import { settingsSessions } from './settings-sessions.ts';
 import { terminal } from './terminal.ts';
 import { terms } from './terms.ts';
 import { trace } from './trace.ts';
+import { traffic } from './traffic.ts';
 import { undo } from './undo.ts';
 
 export const en = {
@@ -131,5 +132,6 @@ export const en = {
   terminal,
   terms,
   trace,
+  traffic,
   undo,
 } as const;

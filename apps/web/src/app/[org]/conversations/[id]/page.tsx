@@ -37,6 +37,7 @@ export default async function Page({ params }: { params: Promise<{ id: string }>
         'terminal',
         'terms',
         'trace',
+        'traffic',
       ]}
     >
       <ConversationPage key={id} id={id} />

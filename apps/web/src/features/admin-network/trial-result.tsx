@@ -31,7 +31,7 @@ export function TrialResult({ trial }: { trial: EgressTrial }) {
       ) : (
         <ul className="flex flex-col gap-1">
           {effects.map((effect) => (
-            <li key={effect}>{t(`adminNetwork.${effect}Sentence`, { what: countText(t, trial[effect]) })}</li>
+            <li key={effect}>{effectText(t, effect, countText(t, trial[effect]))}</li>
           ))}
         </ul>
       )}
@@ -87,4 +87,15 @@ function countText(t: Translate, { connections, hosts, conversations }: EgressTr
     hosts,
     conversations,
   });
+}
+
+function effectText(t: Translate, effect: EgressEffect, what: string): string {
+  switch (effect) {
+    case 'refused':
+      return t('adminNetwork.refusedSentence', { what });
+    case 'asked':
+      return t('adminNetwork.askedSentence', { what });
+    case 'allowed':
+      return t('adminNetwork.allowedSentence', { what });
+  }
 }

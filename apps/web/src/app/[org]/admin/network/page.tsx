@@ -6,7 +6,7 @@ export const generateMetadata = titled('common.network');
 
 export default function Page() {
   return (
-    <WithMessages of={['adminNetwork']}>
+    <WithMessages of={['adminNetwork', 'egress']}>
       <NetworkPage />
     </WithMessages>
   );

@@ -1,0 +1,190 @@
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import type { EgressRuleList } from '@slipway/contracts/sandboxes';
+import { describeUnless } from '@slipway/testing/jest';
+import pg from 'pg';
+import type { Page } from 'playwright-core';
+import { finish, terminal } from '../stack/script-book.ts';
+import { findChromium, violations } from './browser.ts';
+import { type SignedInStack, startSignedInStack } from './signed-in-stack.ts';
+
+const executable = findChromium();
+
+jest.setTimeout(300_000);
+
+describeUnless(
+  executable === null ? 'no Chromium on the PATH; install it (apt-get install chromium) or set CHROMIUM_PATH' : false,
+)('what sandboxes send, in a browser', () => {
+  let own: SignedInStack;
+  let page: Page;
+  let org: { id: string; slug: string };
+  let conversation: string;
+
+  beforeAll(async () => {
+    own = await startSignedInStack({
+      executable,
+      name: 'traffic',
+      without: ['sandbox-gateway'],
+      serviceEnv: {
+        'app-server': {
+          EGRESS_CONTROL_SECRET: 'egress-control-of-a-test-0123456789ab',
+          INTERNAL_PORT: '0',
+        },
+      },
+    });
+    ({ page } = own);
+    const { stack, book } = own;
+    const made = await page.request.post(`${stack.url}/api/v1/orgs`, {
+      data: { name: 'Acme Robotics', slug: 'acme-robotics' },
+      headers: { origin: stack.url },
+    });
+    org = (await made.json()) as typeof org;
+    await page.goto(`${stack.url}/${org.slug}`);
+    const task = book.write('traffic', (_request, number) =>
+      number === 1 ? terminal('echo fetching') : finish('Fetched.'),
+    );
+    await page.getByRole('textbox', { name: 'Task', exact: true }).fill(task);
+    await page.getByRole('button', { name: /^Start/ }).click();
+    await page.waitForURL('**/conversations/**');
+    conversation = page.url().split('/').at(-1) ?? '';
+    await page.locator('header').getByText('Finished', { exact: true }).waitFor({ timeout: 60_000 });
+  });
+  afterAll(() => own?.close());
+
+  async function query<Row extends object>(text: string, values: unknown[]): Promise<Row[]> {
+    const client = new pg.Client({ connectionString: own.stack.ownerUrl });
+    await client.connect();
+    try {
+      return (await client.query<Row>(text, values)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+  const rules = async (): Promise<EgressRuleList['data']> => {
+    const answer = await page.request.get(`${own.stack.url}/api/v1/orgs/${org.id}/egress-rules`);
+    return ((await answer.json()) as EgressRuleList).data;
+  };
+  const clean = async (name: string, scope: Page = page): Promise<void> => {
+    const folder = process.env['SCREENSHOTS'];
+    for (const width of [390, 1440])
+      for (const colorScheme of ['dark', 'light'] as const) {
+        await scope.setViewportSize({ width, height: width === 390 ? 844 : 900 });
+        await scope.emulateMedia({ colorScheme });
+        expect(await scope.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+        if (folder !== undefined) {
+          await mkdir(folder, { recursive: true });
+          await scope.screenshot({ path: path.join(folder, `${name}-${width}-${colorScheme}.png`) });
+        }
+        expect({ name, width, colorScheme, found: await violations(scope) }).toEqual({
+          name,
+          width,
+          colorScheme,
+          found: [],
+        });
+      }
+  };
+
+  it('is counted: the panel Network says what was sent where, the card what was sent so far, the admin page all', async () => {
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.goto(`${own.stack.url}/${org.slug}/conversations/${conversation}?tab=network`);
+    const panel = page.getByRole('tabpanel', { name: 'Network' });
+    await panel.getByText('No network traffic yet').waitFor();
+    await page.goto(`${own.stack.url}/${org.slug}/admin/network`);
+    await page.getByText('No traffic', { exact: true }).waitFor();
+    await query(
+      `INSERT INTO app.egress_tally (org_id, conversation_id, hour, host, port, verdict, rule, connections, bytes_out, bytes_in)
+       VALUES ($1, $2, date_trunc('hour', now()), 'registry.npmjs.org', 443, 'allowed', '', 1041, 40960, 734003200),
+              ($1, $2, date_trunc('hour', now()), 'github.com', 443, 'allowed', 'observed', 2, 8192, 20480),
+              ($1, $2, date_trunc('hour', now()), 'a-very-long-name-of-a-host-that-nobody-would-choose.builds.eu-central-1.example.com', 8443, 'asked', '', 3, 0, 0)`,
+      [org.id, conversation],
+    );
+    await page.goto(`${own.stack.url}/${org.slug}/conversations/${conversation}?tab=network`);
+    await panel.getByText('Sent 48.0 KB to 2 hosts · received 700.0 MB').waitFor();
+    await panel.getByText('1 host was refused every time.').waitFor();
+    const hosts = panel.getByRole('list', { name: 'Hosts' }).getByRole('listitem');
+    expect(await hosts.count()).toBe(3);
+    await hosts.filter({ hasText: 'registry.npmjs.org:443' }).getByText('40.0 KB sent · 700.0 MB received').waitFor();
+    await hosts.filter({ hasText: 'a-very-long-name' }).getByText('A user was asked · tried 3 times').waitFor();
+    await clean('conversation-network');
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await panel.getByRole('combobox', { name: 'Show' }).selectOption({ label: 'Refused' });
+    expect(await hosts.count()).toBe(1);
+    await panel.getByRole('searchbox', { name: 'Filter hosts' }).fill('github');
+    await panel.getByText('No host matches').waitFor();
+    await panel.getByRole('combobox', { name: 'Show' }).selectOption({ label: 'All' });
+    expect(await hosts.allInnerTexts()).toEqual([expect.stringContaining('github.com:443')]);
+    // Read again while it is open.
+    await query("UPDATE app.egress_tally SET bytes_out = 1048576 WHERE host = 'github.com'", []);
+    await hosts.getByText('1.0 MB sent · 20.0 KB received').waitFor();
+    await query(
+      `INSERT INTO app.egress_request (org_id, id, conversation_id, claim_id, host, port, first_time) VALUES ($1, 'egq_1', $2, 'clm', 'upload.example.com', 443, true)`,
+      [org.id, conversation],
+    );
+    await page.reload();
+    await page.getByText('This conversation has sent 1.0 MB to 2 hosts so far.').waitFor();
+    await clean('card-sent');
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.goto(`${own.stack.url}/${org.slug}/admin/network`);
+    const table = page.getByRole('table', { name: 'Top hosts' });
+    await table.getByRole('row').filter({ hasText: 'github.com:443' }).getByText('1.0 MB').waitFor();
+    await page.getByText('1.0 MB sent and 700.0 MB received, 3 hosts.').waitFor();
+    await page.evaluate(() => document.querySelector('[aria-label="Top hosts"]')?.scrollIntoView());
+    await clean('network-top-hosts');
+  });
+
+  it('is what rules are tried on: a draft and a removal say what they would have changed, before anything is', async () => {
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.goto(`${own.stack.url}/${org.slug}/admin/network`);
+    await page.getByRole('button', { name: 'New rule' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New rule' });
+    const tryIt = dialog.getByRole('button', { name: 'Try on the last 30 days' });
+    expect(await tryIt.isDisabled()).toBe(true);
+    await dialog.getByLabel('Host', { exact: true }).fill('*.github.io');
+    await tryIt.click();
+    await dialog.getByText(/takes in hosts of many owners/).waitFor();
+    await dialog.getByLabel('Host', { exact: true }).fill('github.com');
+    await dialog.getByLabel('Effect').selectOption({ label: 'Deny' });
+    await tryIt.click();
+    const result = dialog.getByRole('region', { name: 'On the last 30 days' });
+    await result
+      .getByText('Would be refused, and were let through: 2 connections to 1 host of 1 conversation.')
+      .waitFor();
+    await result.getByText('Hosts and conversations').click();
+    await result.getByText('github.com:443').waitFor();
+    expect(await result.getByRole('link').getAttribute('href')).toBe(
+      `/${org.slug}/conversations/${conversation}?tab=network`,
+    );
+    await clean('rule-trial');
+    await page.setViewportSize({ width: 1440, height: 900 });
+    // The answer is about what was tried, and goes with it.
+    await dialog.getByLabel('Host', { exact: true }).fill('nobody.example');
+    await result.waitFor({ state: 'detached' });
+    await tryIt.click();
+    await result.getByText('Nothing would have changed in the last 30 days.').waitFor();
+    await page.keyboard.press('Escape');
+    expect((await rules()).some(({ host, action }) => host === 'github.com' && action === 'deny')).toBe(false);
+    const made = await page.request.post(`${own.stack.url}/api/v1/orgs/${org.id}/egress-rules`, {
+      data: { host: 'registry.npmjs.org', action: 'allow' },
+      headers: { origin: own.stack.url },
+    });
+    const rule = (await made.json()) as { id: string };
+    await query("UPDATE app.egress_tally SET rule = $1 WHERE host = 'registry.npmjs.org'", [rule.id]);
+    await page.reload();
+    await page
+      .getByRole('table', { name: 'Rules' })
+      .getByRole('row')
+      .filter({ hasText: 'registry.npmjs.org' })
+      .getByRole('button', { name: /^Delete/ })
+      .click();
+    await page
+      .getByRole('dialog')
+      .getByText('this rule let through 1,041 connections to 1 host of 1 conversation.')
+      .waitFor();
+    await page.getByRole('dialog').getByText('A user would be asked about, and were let through: 1,041').waitFor();
+    await clean('rule-delete-trial');
+    await page.keyboard.press('Escape');
+  });
+
+  it('leaves no error on any page', () => expect(own.complaints).toEqual([]));
+});

@@ -1,6 +1,6 @@
 // What it costs that an organization decides what its sandboxes reach: a decision that egress-proxy remembers, one that
-// it asks app-server for, what counting adds to a connection, a CONNECT by either, and how soon a yes lets bytes through
-// and a removed rule cuts them off.
+// it asks app-server for, what counting adds to a connection, a CONNECT by either, and how soon a yes lets bytes
+// through and a removed rule cuts them off.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';

@@ -1,12 +1,9 @@
-import { mkdir } from 'node:fs/promises';
-import path from 'node:path';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
-import type { EgressRuleList } from '@slipway/contracts/sandboxes';
 import { describeUnless } from '@slipway/testing/jest';
-import pg from 'pg';
 import type { Page } from 'playwright-core';
 import { finish, terminal } from '../stack/script-book.ts';
-import { findChromium, violations } from './browser.ts';
+import { findChromium } from './browser.ts';
+import { networkPage } from './network-page.ts';
 import { type SignedInStack, startSignedInStack } from './signed-in-stack.ts';
 
 const executable = findChromium();
@@ -52,38 +49,7 @@ describeUnless(
   });
   afterAll(() => own?.close());
 
-  async function query<Row extends object>(text: string, values: unknown[]): Promise<Row[]> {
-    const client = new pg.Client({ connectionString: own.stack.ownerUrl });
-    await client.connect();
-    try {
-      return (await client.query<Row>(text, values)).rows;
-    } finally {
-      await client.end();
-    }
-  }
-  const rules = async (): Promise<EgressRuleList['data']> => {
-    const answer = await page.request.get(`${own.stack.url}/api/v1/orgs/${org.id}/egress-rules`);
-    return ((await answer.json()) as EgressRuleList).data;
-  };
-  const clean = async (name: string, scope: Page = page): Promise<void> => {
-    const folder = process.env['SCREENSHOTS'];
-    for (const width of [390, 1440])
-      for (const colorScheme of ['dark', 'light'] as const) {
-        await scope.setViewportSize({ width, height: width === 390 ? 844 : 900 });
-        await scope.emulateMedia({ colorScheme });
-        expect(await scope.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
-        if (folder !== undefined) {
-          await mkdir(folder, { recursive: true });
-          await scope.screenshot({ path: path.join(folder, `${name}-${width}-${colorScheme}.png`) });
-        }
-        expect({ name, width, colorScheme, found: await violations(scope) }).toEqual({
-          name,
-          width,
-          colorScheme,
-          found: [],
-        });
-      }
-  };
+  const { query, rules, clean } = networkPage(() => ({ own, page, org, conversation }));
 
   it('is counted: the panel Network says what was sent where, the card what was sent so far, the admin page all', async () => {
     await page.setViewportSize({ width: 1440, height: 900 });
@@ -184,6 +150,35 @@ describeUnless(
     await page.getByRole('dialog').getByText('A user would be asked about, and were let through: 1,041').waitFor();
     await clean('rule-delete-trial');
     await page.keyboard.press('Escape');
+  });
+
+  it('is allowed as a whole list where it was observed: a rule for each host, or none of them', async () => {
+    await query(
+      `INSERT INTO app.egress_observed (org_id, host, port, conversation_id)
+       VALUES ($1, 'files.example.com', 443, $2), ($1, 'files.example.com', 80, $2), ($1, 'metadata.google.internal', 8443, $2)`,
+      [org.id, conversation],
+    );
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.goto(`${own.stack.url}/${org.slug}/admin/network`);
+    const table = page.getByRole('table', { name: 'Observed hosts' });
+    await page.getByRole('button', { name: 'Allow all shown' }).click();
+    // One rule is for both ports of a host.
+    const confirm = page.getByRole('dialog', { name: 'Allow 2 hosts?' });
+    await clean('network-allow-all');
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await confirm.getByRole('button', { name: 'Add 2 rules' }).click();
+    await confirm.getByText(/^metadata\.google\.internal:8443: .* No rule was added\./).waitFor();
+    await page.keyboard.press('Escape');
+    expect((await rules()).some(({ host }) => host === 'files.example.com')).toBe(false);
+    await query("UPDATE app.egress_observed SET host = 'artifacts.example.com' WHERE port = 8443", []);
+    await page.reload();
+    await page.getByRole('button', { name: 'Allow all shown' }).click();
+    await confirm.getByRole('button', { name: 'Add 2 rules' }).click();
+    await page.getByText('2 rules added.').waitFor();
+    await table.waitFor({ state: 'detached' });
+    expect((await rules()).map(({ host }) => host)).toEqual(
+      expect.arrayContaining(['files.example.com', 'artifacts.example.com:8443']),
+    );
   });
 
   it('leaves no error on any page', () => expect(own.complaints).toEqual([]));

@@ -10,6 +10,7 @@ const REFUSALS: Readonly<Record<string, MessageKey>> = {
   rule: 'traffic.refusedByRule',
   asked: 'traffic.aUserWasAsked',
   'asked-too-often': 'traffic.tooManyAsked',
+  budget: 'traffic.budgetUsedUp',
   host: 'traffic.notListed',
   port: 'traffic.portNotOpen',
   address: 'traffic.privateAddress',

@@ -30,6 +30,7 @@ export const traffic = {
   refusedByRule: 'Denied by a rule, or unknown to the organization',
   aUserWasAsked: 'A user was asked',
   tooManyAsked: 'Asked for too many hosts',
+  budgetUsedUp: 'The egress budget is used up',
   notListed: 'Not on the installation’s list',
   portNotOpen: 'The port is not open',
   privateAddress: 'Its address is not on the internet',

@@ -76,6 +76,7 @@ describe('a change of rules', () => {
       asked: NOTHING,
       allowed: NOTHING,
       letThrough: null,
+      limited: false,
       hosts: [
         { host: 'a.cdn.example', port: 443, effect: 'refused', connections: 6, conversations: 2 },
         { host: 'b.cdn.example', port: 443, effect: 'refused', connections: 3, conversations: 1 },
@@ -172,6 +173,24 @@ describe('a change of rules', () => {
     const refuse = await tried({ egressUnknown: 'refuse' });
     expect(refuse.hosts.map(({ host, effect }) => [host, effect])).toEqual([['seen.example', 'refused']]);
     expect((await tried({ egressUnknown: 'ask' })).asked).toEqual({ connections: 3, hosts: 1, conversations: 1 });
+  });
+
+  it('that is limited to requests is tried as connections are, and says that no requests were counted', async () => {
+    await begin('Eve');
+    const limited = { host: 'api.example', action: 'allow', methods: ['GET'] };
+    await counted(one, 'api.example', { verdict: 'asked' });
+    expect(await tried({ rule: limited })).toMatchObject({ limited: true, allowed: { connections: 3 } });
+    expect(await tried({ rule: { host: 'api.example', action: 'allow' } })).toMatchObject({ limited: false });
+    // A limited refusal keeps no connection, and what is judged never goes in clear.
+    await counted(one, 'open.example', { listed: true });
+    const refusal = { host: 'open.example', action: 'deny', methods: ['POST'] };
+    expect(await tried({ rule: refusal })).toMatchObject({ limited: true, refused: NOTHING });
+    await world.app.owner.query("UPDATE app.egress_tally SET port = 80 WHERE org_id = $1 AND host = 'open.example'", [
+      ada.orgId,
+    ]);
+    expect(await tried({ rule: refusal })).toMatchObject({ refused: { connections: 3 } });
+    const { body: kept } = await world.rule(ada, limited);
+    expect(await tried({ remove: kept.id })).toMatchObject({ limited: true, letThrough: NOTHING });
   });
 
   it('is decided as connections are: what the trial says is what egress-proxy then does', async () => {

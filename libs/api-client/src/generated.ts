@@ -151,12 +151,24 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Let sandboxes reach a host, or keep them from it. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `idempotency.mismatch`, `idempotency.in-progress`, `egress.too-wide`, `egress.no-broker`, `settings.too-many`, `conversation.four-eyes` besides the common codes. */
     createEgressRule: (request: { org: string; body: OperationBody<'createEgressRule'> } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/egress-rules', { org: request.org }, undefined), body: request.body, keyed: true, answer: 'json', options: request }) as Promise<OperationResponse<'createEgressRule'>>,
+    /** Write up to 100 rules together; if one of them may not be written, none is. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `idempotency.mismatch`, `idempotency.in-progress`, `egress.too-wide`, `egress.no-broker`, `settings.too-many`, `conversation.four-eyes` besides the common codes. */
+    createEgressRules: (request: { org: string; body: OperationBody<'createEgressRules'> } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/egress-rules/bulk', { org: request.org }, undefined), body: request.body, keyed: true, answer: 'json', options: request }) as Promise<OperationResponse<'createEgressRules'>>,
+    /** What a change of rules would have refused or let through in the last 30 days; changes nothing. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `egress.too-wide`, `egress.no-broker` besides the common codes. */
+    tryEgressRule: (request: { org: string; body: OperationBody<'tryEgressRule'> } & CallOptions) =>
+      call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/egress-rules/trial', { org: request.org }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'tryEgressRule'>>,
     /** Remove a rule; connections that it let through are cut within a second. Fails with `request.cross-site`, `conversation.four-eyes` besides the common codes. */
     deleteEgressRule: (request: { org: string; rule: string } & CallOptions) =>
       call({ method: 'DELETE', url: urlOf(baseUrl, '/api/v1/orgs/{org}/egress-rules/{rule}', { org: request.org, rule: request.rule }, undefined), keyed: false, answer: 'none', options: request }) as Promise<void>,
     /** Hosts that sandboxes reached while they were observed, and no rule is about; most used first. */
     listObservedHosts: (request: { org: string } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/egress-observed-hosts', { org: request.org }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listObservedHosts'>>,
+    /** Hosts that sandboxes reached or tried in the last 30 days; those that were sent the most first. */
+    listTopHosts: (request: { org: string } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/egress-traffic', { org: request.org }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listTopHosts'>>,
+    /** What the sandbox of a conversation sent, by host and what let it through; the most bytes first. */
+    getEgressTraffic: (request: { org: string; conversation: string } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/egress-traffic', { org: request.org, conversation: request.conversation }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getEgressTraffic'>>,
     /** Hosts that the sandbox of a conversation asked for, newest first. */
     listEgressRequests: (request: { org: string; conversation: string } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/conversations/{conversation}/egress-requests', { org: request.org, conversation: request.conversation }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listEgressRequests'>>,

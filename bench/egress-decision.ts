@@ -136,6 +136,7 @@ async function countEach({ claims }: Pick<Line, 'claims'>): Promise<number[]> {
         destination,
         socket: socket as Socket,
         admitted: null,
+        allowance: null,
         since: 0,
         cut: null,
       };

@@ -54,7 +54,8 @@ export class EgressTrialService {
   }
 
   /**
-   * @throws SlipwayError `request.invalid`, `egress.too-wide`, `egress.no-broker`; `resource.not-found` for a rule that there is not.
+   * @throws SlipwayError `request.invalid`, `egress.too-wide`, `egress.no-broker`; `resource.not-found` for a rule that
+   * there is not.
    */
   try(caller: Principal, change: TryEgressRule): Promise<EgressTrial> {
     const now = this.clock.now().getTime();

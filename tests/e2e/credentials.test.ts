@@ -303,4 +303,32 @@ describeUnless(
     expect(await page.content()).not.toMatch(/of-a-test/);
     expect(own.complaints).toEqual([]);
   });
+
+  it('has rules for requests beside it: read only, methods and paths, where there is a broker', async () => {
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.goto(`${own.stack.url}/${org.slug}/admin/network`);
+    const table = page.getByRole('table', { name: 'Rules' });
+    const dialog = page.getByRole('dialog', { name: 'New rule' });
+    await page.getByRole('button', { name: 'New rule' }).click();
+    await dialog.getByLabel('Host', { exact: true }).fill('docs.example.com');
+    await dialog.getByLabel('Methods').selectOption({ label: 'Read only (GET, HEAD, OPTIONS)' });
+    await clean('rule-limits');
+    await dialog.getByRole('button', { name: 'Add rule' }).click();
+    const row = (host: string) => table.getByRole('row').filter({ hasText: host });
+    await row('docs.example.com').getByText('Read only (GET, HEAD, OPTIONS)').waitFor();
+    await page.getByRole('button', { name: 'New rule' }).click();
+    await dialog.getByLabel('Host', { exact: true }).fill('api.example.com');
+    await dialog.getByLabel('Methods').selectOption({ label: 'Chosen methods' });
+    for (const method of ['GET', 'POST']) await dialog.getByLabel(method, { exact: true }).check();
+    await dialog.getByLabel('Paths').fill('no path');
+    await dialog.getByRole('button', { name: 'Add rule' }).click();
+    await dialog.getByText(/is not a path/i).waitFor();
+    await dialog.getByLabel('Paths').fill('/v1/**\n/v2/things');
+    await dialog.getByLabel('Allow credentials of the sandbox').check();
+    await dialog.getByLabel('Allow WebSockets').check();
+    await dialog.getByRole('button', { name: 'Add rule' }).click();
+    for (const words of ['GET, POST', '/v2/things', 'with WebSockets', 'with credentials of the sandbox'])
+      await row('api.example.com').getByText(words).waitFor();
+    await clean('rules-limited');
+  });
 });

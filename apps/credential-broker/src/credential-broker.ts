@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { InternalSignature } from '@slipway/auth/internal-signature';
 import { createResolver, type Resolve } from '@slipway/outside';
@@ -14,6 +14,7 @@ import { Resting } from './control/resting.js';
 import { AccessTokens } from './forms/access-tokens.js';
 import { RefreshTokens } from './forms/refresh-token.js';
 import { RequestService } from './forward/serve-request.js';
+import { asksForWebSocket } from './forward/websocket.js';
 import { Intake } from './intake/intake.js';
 import { LeafCertificates } from './intake/leaf-certificates.js';
 import { type BrokerMetrics, createBrokerMetrics } from './metrics.js';
@@ -88,15 +89,7 @@ export async function startCredentialBroker(
     connectionsPerSandbox: config.BROKER_CONNECTIONS_PER_SANDBOX,
     maxConnections: config.BROKER_MAX_CONNECTIONS,
   });
-  const serve = (expects: boolean) => (request: IncomingMessage, response: ServerResponse) => {
-    const tunnel = intake.tunnelOf(request.socket);
-    if (tunnel === undefined) return void response.destroy();
-    service.serve({ tunnel, request, response, expects }).catch((err: unknown) => {
-      logger.error({ err }, 'request failed');
-      response.destroy();
-    });
-  };
-  server.on('request', serve(false)).on('checkContinue', serve(true));
+  passRequests(server, intake, service, logger);
   stop.serve(server);
 
   const health = fastify();
@@ -137,6 +130,33 @@ export async function startCredentialBroker(
   };
 }
 
+/** Hands each request of the server to the service, with the connection that it came by. */
+function passRequests(server: Server, intake: Intake, service: RequestService, logger: Logger): void {
+  const serve = (expects: boolean) => (request: IncomingMessage, response: ServerResponse) => {
+    const tunnel = intake.tunnelOf(request.socket);
+    if (tunnel === undefined) return void response.destroy();
+    service.serve({ tunnel, request, response, expects, early: null }).catch((err: unknown) => {
+      logger.error({ err }, 'request failed');
+      response.destroy();
+    });
+  };
+  server.on('request', serve(false)).on('checkContinue', serve(true));
+  server.on('upgrade', (request, socket: Socket, early: Buffer) => {
+    const tunnel = intake.tunnelOf(request.socket);
+    if (tunnel === undefined) return void socket.destroy();
+    socket.on('error', () => socket.destroy());
+    // Refusals, and answers of a host that does not upgrade, are answers as any other; nothing comes after them.
+    const response = new ServerResponse(request);
+    response.shouldKeepAlive = false;
+    response.assignSocket(socket);
+    response.once('finish', () => socket.destroySoon());
+    service.serve({ tunnel, request, response, expects: false, early }).catch((err: unknown) => {
+      logger.error({ err }, 'request failed');
+      socket.destroy();
+    });
+  });
+}
+
 /** Strict: what can be read in two ways is answered 400, and its connection ends. */
 function createHttpServer(idleMs: number, metrics: BrokerMetrics): Server {
   const server = createServer({
@@ -146,6 +166,8 @@ function createHttpServer(idleMs: number, metrics: BrokerMetrics): Server {
     keepAliveTimeout: Math.min(KEEP_ALIVE_MS, idleMs),
     insecureHTTPParser: false,
     noDelay: true,
+    // Any other upgrade is not passed on, and its request is one as any.
+    shouldUpgradeCallback: asksForWebSocket,
   });
   server.timeout = idleMs;
   server.on('clientError', (_error, socket) => {

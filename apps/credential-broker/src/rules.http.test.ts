@@ -165,7 +165,7 @@ describe('a host that a rule opens', () => {
     expect(origin.seen).toEqual([]);
   });
 
-  it('passes no WebSocket, and says so', async () => {
+  it('that does not say so passes no WebSocket, and refuses it in words', async () => {
     await world.rule(at({ methods: READ }));
     const upgrade = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' };
     const answer = await world.ask({ host: HOST, headers: { ...upgrade, 'sec-websocket-key': `${'x'.repeat(22)}==` } });

@@ -1,4 +1,5 @@
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { Tunnel } from '../intake/tunnel.js';
 import type { HeldCredential } from '../judge/credential.js';
@@ -10,6 +11,7 @@ import { type Found, Masking, maskBytes } from './masking.js';
 import type { Needle } from './needles.js';
 import type { Outgoing } from './outgoing.js';
 import { brokeOff, type Upstream } from './upstream.js';
+import { joinSockets } from './websocket.js';
 
 export interface Forwarding {
   readonly tunnel: Tunnel;
@@ -19,6 +21,8 @@ export interface Forwarding {
   readonly needles: readonly Needle[];
   readonly found: Found;
   readonly maxBodyBytes: number;
+  /** Of a WebSocket, what came behind its handshake; `null` for any other request. */
+  readonly early: Buffer | null;
 }
 
 /** Most of an answer that is searched as a whole and sent with its length. Bytes. */
@@ -33,7 +37,7 @@ const OWN: ReadonlySet<string> = new Set(['host', 'expect', 'content-length', 'a
  * @throws SlipwayError where nothing was answered yet.
  */
 export function forward(request: IncomingMessage, response: ServerResponse, forwarding: Forwarding): Promise<number> {
-  const { tunnel, upstream, judged, outgoing, needles, found, maxBodyBytes } = forwarding;
+  const { tunnel, upstream, judged, outgoing, needles, found, maxBodyBytes, early } = forwarding;
   const { host, port } = tunnel.line;
   const { method, target } = outgoing.head;
   return new Promise((resolve, reject) => {
@@ -61,6 +65,15 @@ export function forward(request: IncomingMessage, response: ServerResponse, forw
     };
     response.once('close', gone);
     sent.on('error', failed);
+    if (early !== null)
+      sent.once('upgrade', (incoming, socket, behind) => {
+        const { message, headers } = answerHead(incoming, judged, needles, found);
+        // The client may have gone while the host answered.
+        if (response.socket === null) return void socket.destroy();
+        response.off('close', gone);
+        const joining = { headers, message, early: { client: early, host: behind } };
+        joinSockets(response, socket as Socket, joining).then(() => resolve(101), reject);
+      });
     sent.once('response', (incoming) => {
       try {
         status = incoming.statusCode ?? 502;
@@ -135,7 +148,7 @@ function rejected({ name }: HeldCredential, host: string) {
   );
 }
 
-function headersOf(request: IncomingMessage, { tunnel, judged, outgoing, needles }: Forwarding): string[] {
+function headersOf(request: IncomingMessage, { tunnel, judged, outgoing, needles, early }: Forwarding): string[] {
   const { host, port } = tunnel.line;
   const { headers } = outgoing.head;
   // What is searched comes plainly.
@@ -157,7 +170,6 @@ function headersOf(request: IncomingMessage, { tunnel, judged, outgoing, needles
     ...headers.flatMap(([name, value]) => (OWN.has(name.toLowerCase()) ? [] : [name, value])),
     ...encoding.flatMap((value) => ['Accept-Encoding', value]),
     ...body,
-    'Connection',
-    'keep-alive',
+    ...(early === null ? ['Connection', 'keep-alive'] : ['Connection', 'Upgrade', 'Upgrade', 'websocket']),
   ];
 }

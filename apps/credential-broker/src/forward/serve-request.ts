@@ -7,15 +7,16 @@ import type { Resting } from '../control/resting.js';
 import { type AccessTokens, withToken } from '../forms/access-tokens.js';
 import { refusedPush } from '../git/push.js';
 import type { Tunnel } from '../intake/tunnel.js';
-import { type Judged, judgeRequest, mayGoOn, type Passed } from '../judge/judge-request.js';
+import { type Judged, judgeRequest, type Passed, passAgain } from '../judge/judge-request.js';
 import { answerOf, reasonOf, refused } from '../judge/refusal.js';
-import { type RequestHead, readHead, valuesOf } from '../judge/request-head.js';
+import { type RequestHead, readHead, readHeaders, valuesOf } from '../judge/request-head.js';
 import type { BrokerMetrics } from '../metrics.js';
 import { upstreamFor } from './certified.js';
 import { forward, tooLarge } from './forward.js';
 import type { Found } from './masking.js';
 import { hasBody, prepare, type RefusedPush } from './outgoing.js';
 import type { UpstreamOptions } from './upstream.js';
+import { assertWebSocket, maySpeak } from './websocket.js';
 
 /** Most that is read of a refused push, so that git hears the answer, and longest for it. Bytes, milliseconds. */
 const DRAIN_BYTES = 64 * 1024 * 1024;
@@ -37,6 +38,8 @@ export interface Exchange {
   readonly response: ServerResponse;
   /** The client sends the body only when it is asked for. */
   readonly expects: boolean;
+  /** Of a request for a WebSocket, what came behind it; `null` for any other. */
+  readonly early: Buffer | null;
 }
 
 /** What is known of a request so far. */
@@ -101,18 +104,23 @@ export class RequestService {
     );
   }
 
-  private async pass({ tunnel, request, response, expects }: Exchange, seen: Seen, since: number): Promise<Outcome> {
+  private async pass(
+    { tunnel, request, response, expects, early }: Exchange,
+    seen: Seen,
+    since: number,
+  ): Promise<Outcome> {
     const { held, tokens, resting, metrics, maxBodyBytes } = this.options;
     const { line } = tunnel;
     if (this.closed) throw refused('service.unavailable', 'stopping', 'This replica is about to end; connect again.');
-    const head = readHead(request, line);
+    const head = readHead(request, line, early !== null);
     if (Number(request.headers['content-length'] ?? 0) > maxBodyBytes) throw tooLarge(maxBodyBytes);
     const answer = await held.lease(line);
     seen.answer = answer;
     const judged = judgeRequest(head, line, resting.of(answer), new Date());
+    if (early !== null) assertWebSocket(request, judged, line.host);
     seen.credential = judged.credential?.id ?? null;
     seen.rule = judged.credential === null ? judged.rule : null;
-    seen.over = this.watch(tunnel, head, judged);
+    seen.over = this.watch(tunnel, head, judged, early !== null);
     const token = judged.credential === null ? null : await tokens.of(line, judged);
     if (expects) response.writeContinue();
     const outgoing = await prepare(
@@ -139,6 +147,7 @@ export class RequestService {
       needles: token === null ? answer.needles : [...token.needles, ...answer.needles],
       found: this.reflected(tunnel),
       maxBodyBytes,
+      early,
     });
     // It may have been revoked there: the next request gets another one.
     if (status === 401 && token !== null) tokens.drop(token);
@@ -146,9 +155,14 @@ export class RequestService {
   }
 
   /** From now on it is cut where rules do not allow it any more. @returns what ends that. */
-  private watch(tunnel: Tunnel, head: RequestHead, passed: Passed): () => void {
-    const check = (answer: HeldAnswer): boolean =>
-      mayGoOn(passed, head, tunnel.line, { available: this.options.resting.of(answer), now: new Date() });
+  private watch(tunnel: Tunnel, head: RequestHead, passed: Passed, isWebSocket: boolean): () => void {
+    const check = (answer: HeldAnswer): boolean => {
+      const again = passAgain(passed, head, tunnel.line, {
+        available: this.options.resting.of(answer),
+        now: new Date(),
+      });
+      return again !== null && (!isWebSocket || maySpeak(again));
+    };
     tunnel.running.add(check);
     return () => tunnel.running.delete(check);
   }
@@ -216,7 +230,7 @@ export class RequestService {
   }
 
   private refuse({ request, response, expects }: Exchange, error: unknown): number {
-    const git = valuesOf(headersOf(request), 'user-agent').some((agent) => /^git\//i.test(agent));
+    const git = valuesOf(readHeaders(request.rawHeaders), 'user-agent').some((agent) => /^git\//i.test(agent));
     const { status, phrase, headers, body } = answerOf(error, git);
     if (response.headersSent || response.destroyed) {
       response.destroy();
@@ -227,10 +241,6 @@ export class RequestService {
     response.writeHead(status, phrase, { ...headers }).end(request.method === 'HEAD' ? undefined : body);
     return status;
   }
-}
-
-function headersOf({ rawHeaders }: IncomingMessage): RequestHead['headers'] {
-  return rawHeaders.flatMap((name, index) => (index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? ''] as const] : []));
 }
 
 /** Reads on to the end of a body, within bounds. */

@@ -82,20 +82,23 @@ function withCredential(
   return { ...chosen, head: checked(withHeader(filled, credential), credential), used };
 }
 
-/** Whether a request that is under way may go on with other rules and credentials. */
-export function mayGoOn(
+/** A request that is under way, with other rules and credentials. @returns `null`: it may not go on. */
+export function passAgain(
   passed: Passed,
   head: RequestHead,
   line: BrokerLine,
   { available, now }: { readonly available: Available; readonly now: Date },
-): boolean {
+): Passed | null {
   try {
-    // That its credential is still there is looked at apart.
-    if (passed.credential === null) return judgeRequest(head, line, available, now).credential === null;
+    if (passed.credential === null) {
+      const again = judgeRequest(head, line, available, now);
+      return again.credential === null ? again : null;
+    }
+    // That its credential is still there, with the same places, is looked at apart.
     judgeByRules(head, line, available, { hasCredential: true, now });
-    return true;
+    return passed;
   } catch {
-    return false;
+    return null;
   }
 }
 

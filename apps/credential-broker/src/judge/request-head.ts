@@ -21,12 +21,14 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
 const METHODS: ReadonlySet<string> = new Set(PLACE_METHODS);
 
 /** @throws SlipwayError `credential.method-refused`, `.other-host`, `.request-refused`, `.unsupported`. */
-export function readHead({ method = '', url = '', rawHeaders }: IncomingMessage, line: BrokerLine): RequestHead {
+export function readHead(
+  { method = '', url = '', rawHeaders }: IncomingMessage,
+  line: BrokerLine,
+  isWebSocket = false,
+): RequestHead {
   if (!METHODS.has(method))
     throw refused('credential.method-refused', 'method', `${method} is not passed on to ${line.host}.`);
-  const headers: Header[] = [];
-  for (let index = 0; index < rawHeaders.length; index += 2)
-    headers.push([rawHeaders[index] ?? '', rawHeaders[index + 1] ?? '']);
+  const headers = readHeaders(rawHeaders);
   const hosts = valuesOf(headers, 'host');
   if (hosts.length !== 1 || !isHostOf(hosts[0] ?? '', line))
     throw refused(
@@ -41,9 +43,13 @@ export function readHead({ method = '', url = '', rawHeaders }: IncomingMessage,
       'path',
       `The path of this request to ${line.host} is not in its normal form, or is none.`,
     );
-  if (valuesOf(headers, 'upgrade').some((value) => /websocket/i.test(value)))
-    throw unsupported(`WebSockets to ${line.host} are not passed on, because requests are judged there.`);
+  if (!isWebSocket && valuesOf(headers, 'upgrade').some((value) => /websocket/i.test(value)))
+    throw unsupported('The request is no handshake of a WebSocket: its header Connection does not say upgrade.');
   return { method, target, headers: withoutHopByHop(headers) };
+}
+
+export function readHeaders(rawHeaders: readonly string[]): Header[] {
+  return rawHeaders.flatMap((name, index) => (index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? ''] as const] : []));
 }
 
 /** Without what is of one connection, by the standard or by its own word. */

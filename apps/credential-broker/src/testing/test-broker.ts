@@ -109,7 +109,11 @@ export class TestBroker {
   }
 
   /** A host with a certificate of its own. */
-  async origin(name: string, handler: RequestListener, certificate?: TestCertificate): Promise<Origin> {
+  async origin(
+    name: string,
+    handler: RequestListener,
+    certificate?: TestCertificate,
+  ): Promise<Origin & { readonly server: Server }> {
     const seen: Origin['seen'] = [];
     let connections = 0;
     const server: Server = createServer({ ...(certificate ?? (await this.roots.issue(name))) }, (request, response) => {
@@ -128,9 +132,10 @@ export class TestBroker {
     server.on('tlsClientError', () => {});
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
-    const origin: Origin = {
+    const origin = {
       name,
       seen,
+      server,
       port: (server.address() as AddressInfo).port,
       connections: () => connections,
       close: async () => {

@@ -62,5 +62,7 @@ export const Place = z.strictObject({
    * passes. What passes lets an agent send data to somebody else's account of the same service.
    */
   foreign: z.enum(['refuse', 'drop', 'allow']).default('refuse'),
+  /** Whether WebSockets pass; only the first request of each is judged. Absent: they do not. */
+  websocket: z.boolean().optional(),
 });
 export type Place = z.infer<typeof Place>;

@@ -14,6 +14,7 @@ export interface PlaceValues {
   readonly git: boolean;
   readonly push: string;
   readonly foreign: Place['foreign'];
+  readonly websocket: boolean;
 }
 
 /** How a value is put into requests: fields of every form, of which those of `form` are sent. */
@@ -65,6 +66,7 @@ const EMPTY_PLACE: Omit<PlaceValues, 'id'> = {
   git: false,
   push: '',
   foreign: 'refuse',
+  websocket: false,
 };
 const READ: readonly string[] = ['GET', 'HEAD'];
 
@@ -123,7 +125,7 @@ function methodsOf({ methods, chosen }: PlaceValues): { methods?: readonly strin
 }
 
 function placeOf(place: PlaceValues): unknown {
-  const { host, port, paths, git, push, foreign } = place;
+  const { host, port, paths, git, push, foreign, websocket } = place;
   return {
     host: host.trim(),
     port: port.trim() === '' ? 443 : Number(port),
@@ -131,6 +133,7 @@ function placeOf(place: PlaceValues): unknown {
     ...(lines(paths).length === 0 ? {} : { paths: lines(paths) }),
     ...(git ? { git: { push: lines(push) } } : {}),
     foreign,
+    ...(websocket && !git ? { websocket } : {}),
   };
 }
 
@@ -248,7 +251,7 @@ export function updateRequest(credential: Credential, values: CredentialValues):
   };
 }
 
-function placeValues({ host, port, methods, paths, git, foreign }: Place, id: string): PlaceValues {
+function placeValues({ host, port, methods, paths, git, foreign, websocket }: Place, id: string): PlaceValues {
   const isRead = methods?.toSorted().join() === READ.join();
   return newPlace(id, {
     host,
@@ -259,6 +262,7 @@ function placeValues({ host, port, methods, paths, git, foreign }: Place, id: st
     git: git !== undefined,
     push: (git?.push ?? []).join('\n'),
     foreign,
+    websocket: websocket === true,
   });
 }
 

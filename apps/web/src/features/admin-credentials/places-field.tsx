@@ -69,7 +69,7 @@ interface PlaceFieldsProps {
 
 function PlaceFields({ place, number, error, onChange, onRemove }: PlaceFieldsProps) {
   const t = useTranslations();
-  const { host, port, git, foreign } = place;
+  const { host, port, git, foreign, websocket } = place;
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset within the fieldset would be read twice
     <div
@@ -116,6 +116,14 @@ function PlaceFields({ place, number, error, onChange, onRemove }: PlaceFieldsPr
       />
       {git && place.methods === 'all' ? null : <Methods place={place} error={error('methods')} onChange={onChange} />}
       <PathsAndBranches place={place} error={error} onChange={onChange} />
+      {git ? null : (
+        <Checkbox
+          label={t('adminCredentials.websocket')}
+          hint={t('adminCredentials.websocketMeans')}
+          checked={websocket}
+          onChange={(next) => onChange({ websocket: next })}
+        />
+      )}
       <Field label={t('adminCredentials.foreign')} hint={t(FOREIGN[foreign].means)} error={error('foreign')}>
         {(control) => (
           <Select

@@ -24,7 +24,7 @@ export function LimitFields({
   onChange: (change: Partial<LimitValues>) => void;
 }) {
   const t = useTranslations();
-  const { methods, chosen, paths, foreign } = values;
+  const { methods, chosen, paths, foreign, websocket } = values;
   const isLimited = methods !== 'all' || paths.trim() !== '';
   return (
     <>
@@ -68,12 +68,20 @@ export function LimitFields({
         )}
       </Field>
       {isLimited && allows ? (
-        <Checkbox
-          label={t('adminNetwork.foreignAllow')}
-          hint={t('adminNetwork.foreignAllowMeans')}
-          checked={foreign === 'allow'}
-          onChange={(checked) => onChange({ foreign: checked ? 'allow' : 'refuse' })}
-        />
+        <>
+          <Checkbox
+            label={t('adminNetwork.foreignAllow')}
+            hint={t('adminNetwork.foreignAllowMeans')}
+            checked={foreign === 'allow'}
+            onChange={(checked) => onChange({ foreign: checked ? 'allow' : 'refuse' })}
+          />
+          <Checkbox
+            label={t('adminNetwork.websocket')}
+            hint={t('adminNetwork.websocketMeans')}
+            checked={websocket}
+            onChange={(checked) => onChange({ websocket: checked })}
+          />
+        </>
       ) : null}
     </>
   );

@@ -64,10 +64,20 @@ export function NewRuleDialog({ open, ...rest }: NewRuleProps & { open: boolean 
 }
 
 /** What the values mean; the schema decides whether that may be sent. */
-function requestOf({ host, scopeValue, expiresInHours, methods, chosen, paths, foreign, ...values }: Values) {
+function requestOf({
+  host,
+  scopeValue,
+  expiresInHours,
+  methods,
+  chosen,
+  paths,
+  foreign,
+  websocket,
+  ...values
+}: Values) {
   return {
     ...values,
-    ...limitsOf({ methods, chosen, paths, foreign }, values.action),
+    ...limitsOf({ methods, chosen, paths, foreign, websocket }, values.action),
     host: host.trim(),
     ...(values.scope === 'organization' ? {} : { scopeValue: scopeValue.trim() }),
     ...(expiresInHours.trim() === '' ? {} : { expiresInHours: Number(expiresInHours) }),

@@ -18,6 +18,8 @@ describe('the requests of a rule', () => {
       foreign: 'allow',
     });
     expect(rule('allow', { paths: ' /v1/**\n\n/v2 ' })).toMatchObject({ paths: ['/v1/**', '/v2'] });
+    expect(rule('allow', { methods: 'read', websocket: true })).toMatchObject({ websocket: true });
+    expect(() => rule('allow', { methods: 'chosen', chosen: ['POST'], websocket: true })).toThrow();
     expect(rule('deny', { methods: 'read', foreign: 'allow' })).not.toHaveProperty('foreign');
     expect(() => rule('allow', { methods: 'chosen' })).toThrow();
   });

@@ -7,19 +7,20 @@ export interface LimitValues {
   /** One a line; empty: every path. */
   readonly paths: string;
   readonly foreign: 'refuse' | 'allow';
+  readonly websocket: boolean;
 }
 
-export const NO_LIMITS: LimitValues = { methods: 'all', chosen: [], paths: '', foreign: 'refuse' };
+export const NO_LIMITS: LimitValues = { methods: 'all', chosen: [], paths: '', foreign: 'refuse', websocket: false };
 
 /** As the API wants them; nothing for a rule that is about connections as a whole. */
-export function limitsOf({ methods, chosen, paths, foreign }: LimitValues, action: string): object {
+export function limitsOf({ methods, chosen, paths, foreign, websocket }: LimitValues, action: string): object {
   const named = methods === 'all' ? undefined : methods === 'read' ? READ_METHODS : chosen;
   const lines = paths.split('\n').flatMap((line) => (line.trim() === '' ? [] : [line.trim()]));
   if (named === undefined && lines.length === 0) return {};
   return {
     ...(named === undefined ? {} : { methods: named }),
     ...(lines.length === 0 ? {} : { paths: lines }),
-    ...(action === 'allow' ? { foreign } : {}),
+    ...(action === 'allow' ? { foreign, ...(websocket ? { websocket } : {}) } : {}),
   };
 }
 

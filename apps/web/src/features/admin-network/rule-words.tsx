@@ -61,6 +61,9 @@ export function Requests({ rule }: { rule: EgressRule }) {
           {t('adminNetwork.morePaths', { count: paths.length - SHOWN_PATHS })}
         </span>
       ) : null}
+      {rule.websocket === true ? (
+        <span className="text-xs text-ink-muted">{t('adminNetwork.withWebSockets')}</span>
+      ) : null}
       {rule.foreign === 'allow' ? (
         <span className="text-xs text-ink-muted">{t('adminNetwork.withOwnCredentials')}</span>
       ) : null}

@@ -72,6 +72,8 @@ export const adminCredentials = {
   foreignAllow: 'Let them pass',
   foreignRefuseMeans: 'A request that brings a credential of its own fails.',
   foreignDropMeans: 'A credential that a request brings is removed, and this one is sent.',
+  websocket: 'WebSockets',
+  websocketMeans: 'Messages pass unread in both directions. Only the first request is checked.',
   foreignAllowMeans: 'An agent can then send data to another account of the same service.',
   pathCount: '{count, plural, one {# path} other {# paths}}',
   repositoryCount: '{count, plural, one {# repository pattern} other {# repository patterns}}',

@@ -116,6 +116,9 @@ export const adminNetwork = {
   foreignAllow: 'Allow credentials of the sandbox',
   foreignAllowMeans:
     'Requests may carry their own tokens and cookies. An agent could then use an account that is not yours.',
+  websocket: 'Allow WebSockets',
+  websocketMeans: 'Messages pass unread in both directions. Only the first request is checked.',
+  withWebSockets: 'with WebSockets',
   withOwnCredentials: 'with credentials of the sandbox',
   scope: 'Scope',
   scopeOrganization: 'Organization',

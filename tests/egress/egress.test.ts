@@ -274,6 +274,15 @@ describe('a sandbox that asks for a host', () => {
     ])
       expect([host, await world.status(sandbox, `${host}:${world.origin.port}`)]).toEqual([host, 403]);
     expect(await world.requests(ada, sandbox)).toEqual([]);
+    // Nor is a rule saved that would let nothing through; one that refuses is.
+    const rule = async (action: string) => {
+      const { status, body } = await world.rule(ada, { host: 'never.example', action });
+      return [status, body.code];
+    };
+    expect([await rule('allow'), await rule('deny')]).toEqual([
+      [422, 'egress.not-offered'],
+      [201, undefined],
+    ]);
   });
 
   it('adversary: an answer for another host than was shown, by a viewer, a stranger or too wide, counts for nothing', async () => {

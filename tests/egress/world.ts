@@ -44,7 +44,12 @@ export class EgressWorld {
     const port = await freePort();
     const controlUrl = `http://127.0.0.1:${port}`;
     const app = await ConversationApp.start({
-      env: { EGRESS_CONTROL_SECRET: CONTROL_SECRET, INTERNAL_PORT: String(port), ...env },
+      env: {
+        EGRESS_CONTROL_SECRET: CONTROL_SECRET,
+        INTERNAL_PORT: String(port),
+        EGRESS_NEVER_HOSTS: 'never.example',
+        ...env,
+      },
     });
     const origin = await startOrigin(undefined, OUTSIDE);
     const proxy = await TestEgress.start({

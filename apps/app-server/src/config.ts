@@ -1,6 +1,7 @@
 import { analyticsVariables, flagVariables, staticFlagsVariable } from '@slipway/analytics';
 import { SECOND_FACTOR_ACR } from '@slipway/auth';
 import { platformAppsVariable } from '@slipway/integrations/apps';
+import { listVariable, portsVariable } from '@slipway/outside/variables';
 import { parseConfig } from '@slipway/service';
 import { logVariables } from '@slipway/telemetry';
 import { z } from 'zod';
@@ -106,6 +107,14 @@ const Variables = z.object({
    * EGRESS_CONTROL_SECRET, which it needs. Absent: organizations keep no credentials. Secret.
    */
   CREDENTIAL_CONTROL_SECRET: secret.optional(),
+  /**
+   * As egress-proxy has it: rules that allow hosts which organizations may not allow are refused when they are saved.
+   */
+  EGRESS_ORG_HOSTS: z.string().default('any'),
+  /** The same. */
+  EGRESS_NEVER_HOSTS: listVariable,
+  /** As egress-proxy has it: rules that allow other ports are refused alike. Absent: none is. */
+  EGRESS_PORTS: portsVariable.optional(),
   /**
    * Port on which egress-proxy and credential-broker ask; no ingress and no sandbox reaches it. With
    * EGRESS_CONTROL_SECRET.

@@ -1,12 +1,8 @@
-import { listVariable, NEVER_PERMITTED, rangesVariable } from '@slipway/outside/variables';
+import { listVariable, NEVER_PERMITTED, portsVariable, rangesVariable } from '@slipway/outside/variables';
 import { parseConfig } from '@slipway/service';
 import { logVariables } from '@slipway/telemetry';
 import { z } from 'zod';
 
-const ports = z
-  .string()
-  .regex(/^[1-9][0-9]{0,4}(,[1-9][0-9]{0,4})*$/, 'needs port numbers with commas between them')
-  .transform((text) => text.split(',').map(Number));
 /** `tcp://credential-broker:3011`; `http://` is read alike, for what looks like every other address. */
 const brokerUrl = z
   .string()
@@ -69,9 +65,9 @@ export const ConfigSchema = z
      * Ports on which every listed host may be reached, comma-separated; an entry with a port of its own adds to them.
      * 22 for git over ssh.
      */
-    EGRESS_PORTS: ports.prefault('80,443'),
+    EGRESS_PORTS: portsVariable.prefault('80,443'),
     /** Those of the ports that carry nothing but TLS to the requested server name. */
-    EGRESS_TLS_PORTS: ports.prefault('443'),
+    EGRESS_TLS_PORTS: portsVariable.prefault('443'),
     /**
      * Accepts a credential from its own pod's address alone. `false` only where the cluster hides that address (source
      * NAT): a copied credential then works in every sandbox.

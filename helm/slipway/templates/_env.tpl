@@ -144,6 +144,9 @@
 {{ include "slipway.env.sandboxAccess" . }}
 {{- if include "slipway.egressProxied" . }}
 - { name: INTERNAL_PORT, value: "3008" }
+- { name: EGRESS_PORTS, value: {{ join "," .Values.egress.ports | quote }} }
+- { name: EGRESS_ORG_HOSTS, value: {{ join "," .Values.egress.orgHosts | quote }} }
+- { name: EGRESS_NEVER_HOSTS, value: {{ join "," .Values.egress.neverHosts | quote }} }
 {{ include "slipway.ownVariable" (dict "root" . "name" "EGRESS_CONTROL_SECRET" "key" "egressControl") }}
 {{- end }}
 {{- if include "slipway.brokered" . }}

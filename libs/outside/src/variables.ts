@@ -26,6 +26,12 @@ export const rangesVariable = z
     }
   });
 
+/** A variable with ports, comma-separated; without a default of its own. */
+export const portsVariable = z
+  .string()
+  .regex(/^[1-9][0-9]{0,4}(,[1-9][0-9]{0,4})*$/, 'needs port numbers with commas between them')
+  .transform((text) => text.split(',').map(Number));
+
 /** A variable with names or addresses, comma-separated [none]. */
 export const listVariable = z
   .string()

@@ -13,6 +13,7 @@ import { SandboxKeys } from '@slipway/auth/caller-keys';
 import { Envelope } from '@slipway/auth/envelope';
 import { createPool, type SqlPool } from '@slipway/db/sql';
 import { type Clock, createIds, type Ids, systemClock } from '@slipway/domain';
+import { OrgHosts } from '@slipway/outside';
 import type { Logger } from '@slipway/telemetry';
 import { PoolMetrics, type Registry } from '@slipway/telemetry/http';
 import type { Config } from '../config.js';
@@ -53,6 +54,15 @@ export class PlatformModule implements OnApplicationShutdown {
       { provide: METRICS, useValue: metrics },
       { provide: CLOCK, useValue: clock },
       { provide: IDS, useValue: createIds(clock) },
+      {
+        provide: OrgHosts,
+        useFactory: () =>
+          new OrgHosts({
+            only: config.EGRESS_ORG_HOSTS,
+            never: config.EGRESS_NEVER_HOSTS,
+            ports: config.EGRESS_PORTS ?? null,
+          }),
+      },
       {
         provide: SQL_POOL,
         useFactory: () =>

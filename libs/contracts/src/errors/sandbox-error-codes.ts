@@ -187,6 +187,12 @@ export const SANDBOX_ERRORS = {
     retry: 'later',
     nextStep: 'Try again in some seconds. Nothing is let through meanwhile but what the installation lists.',
   },
+  'egress.not-offered': {
+    status: 422,
+    title: 'The operator does not let organizations allow this host',
+    retry: 'never',
+    nextStep: 'Ask the operator of this installation to add the host or the port (egress.orgHosts, egress.ports).',
+  },
   'egress.over-budget': {
     status: 403,
     title: 'The egress budget is used up',

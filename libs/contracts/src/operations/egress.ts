@@ -44,6 +44,7 @@ export const egressOperations = {
       'idempotency.mismatch',
       'idempotency.in-progress',
       'egress.too-wide',
+      'egress.not-offered',
       'egress.no-broker',
       'settings.too-many',
       'conversation.four-eyes',

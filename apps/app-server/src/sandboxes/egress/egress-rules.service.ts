@@ -13,6 +13,7 @@ import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { type Clock, type Ids } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
 import { readHostPattern } from '@slipway/net';
+import { OrgHosts } from '@slipway/outside';
 import { auditOf } from '../../audit/audit-statement.js';
 import type { Config } from '../../config.js';
 import { lockOrgSettings, readOrgSettings } from '../../organizations/org-settings/org-settings.queries.js';
@@ -20,7 +21,7 @@ import { CLOCK, CONFIG, IDS, SQL_POOL } from '../../platform/tokens.js';
 import { countRules, deleteRule, insertRule, listRules } from './egress-rules.queries.js';
 import { assertMayRule } from './rule-four-eyes.js';
 import { assertJudged, limitsOf } from './rule-limits.js';
-import { rulePattern } from './rule-pattern.js';
+import { assertOffered, rulePattern } from './rule-pattern.js';
 
 const HOUR_MS = 3_600_000;
 
@@ -34,6 +35,7 @@ export class EgressRulesService {
     @Inject(IDS) private readonly ids: Ids,
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(CONFIG) private readonly config: Config,
+    private readonly hosts: OrgHosts,
   ) {}
 
   private get opensHosts(): boolean {
@@ -50,7 +52,7 @@ export class EgressRulesService {
   }
 
   /**
-   * @throws SlipwayError `request.invalid`, `egress.too-wide`, `egress.no-broker`, `settings.too-many`,
+   * @throws SlipwayError `request.invalid`, `egress.too-wide`, `egress.not-offered`, `egress.no-broker`, `settings.too-many`,
    * `conversation.four-eyes`.
    */
   create(caller: Principal, body: CreateEgressRule): Promise<EgressRule> {
@@ -75,6 +77,8 @@ export class EgressRulesService {
     const pattern = rulePattern(body.host);
     const { action, reason, expiresInHours } = body;
     const limits = limitsOf(body);
+    // A limited one may be about a host that the installation lists.
+    if (action === 'allow' && limits === null) assertOffered(pattern, this.hosts);
     assertJudged(limits, pattern, this.opensHosts);
     const scope = scopeOf(body);
     if ((await lockOrgSettings(client, caller.orgId)) === null) throw notFound();

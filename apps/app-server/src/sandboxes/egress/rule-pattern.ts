@@ -8,6 +8,7 @@ import {
   isPublicAddress,
   readHostPattern,
 } from '@slipway/net';
+import type { OrgHosts } from '@slipway/outside';
 import { parse } from 'tldts';
 
 /**
@@ -30,6 +31,16 @@ export function rulePattern(text: string): HostPattern {
   if (below && parse(host, { allowPrivateDomains: true }).domain === null)
     throw tooWide(`*.${host} takes in hosts of many owners: ${host} is a public suffix.`);
   return pattern;
+}
+
+/**
+ * Refuses a permission that would let nothing through: what egress-proxy does not let an organization allow.
+ * @throws SlipwayError `egress.not-offered`
+ */
+export function assertOffered(pattern: HostPattern, hosts: OrgHosts): void {
+  const problem = hosts.problemOf(pattern);
+  if (problem === null) return;
+  throw new SlipwayError('egress.not-offered', `Nothing would be let through by this rule: ${problem}.`);
 }
 
 /** By its name or address alone; where a name leads is looked at when it is connected to. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
+import { until } from '@slipway/testing';
 import { describeUnless } from '@slipway/testing/jest';
 import type { Page } from 'playwright-core';
 import { finish, terminal } from '../stack/script-book.ts';
@@ -68,6 +69,7 @@ describeUnless(
     await page.goto(`${own.stack.url}/${org.slug}/conversations/${conversation}?tab=network`);
     await panel.getByText('Sent 48.0 KB to 2 hosts · received 700.0 MB').waitFor();
     await panel.getByText('1 host was refused every time.').waitFor();
+    expect(await panel.getByText(/egress budget/).count()).toBe(0);
     const hosts = panel.getByRole('list', { name: 'Hosts' }).getByRole('listitem');
     expect(await hosts.count()).toBe(3);
     await hosts.filter({ hasText: 'registry.npmjs.org:443' }).getByText('40.0 KB sent · 700.0 MB received').waitFor();
@@ -97,6 +99,35 @@ describeUnless(
     await page.getByText('1.0 MB sent and 700.0 MB received, 3 hosts.').waitFor();
     await page.evaluate(() => document.querySelector('[aria-label="Top hosts"]')?.scrollIntoView());
     await clean('network-top-hosts');
+  });
+
+  it('is bounded by an egress budget: an admin sets it, and the panel says how much of it is used', async () => {
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.goto(`${own.stack.url}/${org.slug}/admin/network`);
+    const budget = page.getByRole('region', { name: 'Egress budget' });
+    const all = budget.getByLabel('To all hosts (MB a day)');
+    const save = budget.getByRole('button', { name: 'Save' });
+    for (const wrong of ['many', '0', '1.5']) {
+      await all.fill(wrong);
+      await save.click();
+      await until('the field says what is wrong', async () => (await all.getAttribute('aria-invalid')) === 'true');
+    }
+    await clean('network-budget');
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await all.fill('5');
+    await budget.getByLabel('To the hosts of one domain (MB a day)').fill('2');
+    await save.click();
+    await page.getByText('Saved. It applies to what is sent from now on.').waitFor();
+    await query(
+      `INSERT INTO app.egress_spent (org_id, conversation_id, day, host, bytes) VALUES ($1, $2, (now() AT TIME ZONE 'UTC')::date, '', 2097152)`,
+      [org.id, conversation],
+    );
+    await page.goto(`${own.stack.url}/${org.slug}/conversations/${conversation}?tab=network`);
+    const panel = page.getByRole('tabpanel', { name: 'Network' });
+    await panel.getByText('2.0 MB of today’s egress budget of 5.0 MB used.').waitFor();
+    await query('UPDATE app.egress_spent SET bytes = 5242880', []);
+    await panel.getByText('Today’s egress budget of 5.0 MB is used up.').waitFor();
+    await clean('conversation-budget');
   });
 
   it('is what rules are tried on: a draft and a removal say what they would have changed, before anything is', async () => {

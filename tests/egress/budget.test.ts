@@ -19,7 +19,7 @@ import { EgressWorld, type Sandbox } from './world.ts';
 jest.setTimeout(120_000);
 
 const OUTSIDE = '127.0.0.2';
-const MB = 1_000_000;
+const MB = 1024 * 1024;
 
 describe('a sandbox whose organization has an egress budget', () => {
   let world: EgressWorld;

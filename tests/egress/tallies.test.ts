@@ -124,6 +124,7 @@ describe('what sandboxes send', () => {
       refusedHosts: 1,
       bytesOut: twice,
       bytesIn: expect.any(Number),
+      budget: null,
     });
     const { body: top } = await world.app.http<EgressTopHosts>(owner, 'GET', `${of}/egress-traffic`);
     expect(top).toMatchObject({

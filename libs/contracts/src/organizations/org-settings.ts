@@ -47,7 +47,7 @@ export const OrgSettingValues = z.strictObject({
   egressAnswered: z.enum(['wait', 'start']),
   /**
    * What the sandbox of one conversation may send through egress-proxy on one day (UTC): to all hosts together, and to
-   * the hosts of one registrable domain. Megabytes (1,000,000 bytes); `null`: any number. Read at each reservation.
+   * the hosts of one registrable domain. Megabytes (1,048,576 bytes); `null`: any number. Read at each reservation.
    */
   egressDailyMb: z.int().min(1).max(MAX_EGRESS_MB).nullable(),
   egressDailyMbPerHost: z.int().min(1).max(MAX_EGRESS_MB).nullable(),

@@ -48,6 +48,15 @@ export const EgressTraffic = z.object({
   /** Of all hosts, those that are not listed too. */
   bytesOut: Bytes,
   bytesIn: Bytes,
+  /** What it may send today, to all hosts together; `null`: the organization has no such budget. */
+  budget: z
+    .object({
+      limitBytes: Bytes,
+      /** What is reserved for connections that are open counts too. */
+      spentBytes: Bytes,
+      renewsAt: z.iso.datetime(),
+    })
+    .nullable(),
 });
 export type EgressTraffic = z.infer<typeof EgressTraffic>;
 

@@ -101,6 +101,11 @@ export async function reserveBytes(
   return { bytes: granted, over: null };
 }
 
+/** What a conversation has sent to all hosts, or reserved. Bytes. */
+export async function sentOn(client: PoolClient, org: string, conversation: string, day: string): Promise<number> {
+  return (await spentOn(client, { org, conversation, domain: ALL }, day)).all;
+}
+
 /** `host: null`: nothing was sent to it on this day. `hosts`: rows of the day. */
 async function spentOn(
   client: PoolClient,

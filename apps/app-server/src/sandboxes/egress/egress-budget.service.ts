@@ -1,16 +1,23 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { OrgSettingValues } from '@slipway/contracts/organizations';
-import type { EgressBytes, EgressBytesQuestion } from '@slipway/contracts/sandboxes';
-import { inOrg, type SqlPool } from '@slipway/db/sql';
+import type { EgressBytes, EgressBytesQuestion, EgressTraffic } from '@slipway/contracts/sandboxes';
+import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Clock } from '@slipway/domain';
 import { parse } from 'tldts';
 import { orgSettingsOf } from '../../organizations/org-settings/org-settings.queries.js';
 import { CLOCK, SQL_POOL } from '../../platform/tokens.js';
-import { type EgressLimits, lockSpending, readSpender, reserveBytes, settleGrants } from './egress-budget.queries.js';
+import {
+  type EgressLimits,
+  lockSpending,
+  readSpender,
+  reserveBytes,
+  sentOn,
+  settleGrants,
+} from './egress-budget.queries.js';
 import { comparedHost } from './rule-pattern.js';
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-const MB = 1_000_000;
+const MB = 1024 * 1024;
 const DAY_MS = 86_400_000;
 
 /**
@@ -28,9 +35,7 @@ export class EgressBudgetService {
   /** Nothing is left for a conversation that is deleted, unknown or of another organization. */
   async reserve({ org, conversation: asked, host, settled, reserve }: EgressBytesQuestion): Promise<EgressBytes> {
     const conversation = asked !== null && UUID.test(asked) ? asked : null;
-    const now = this.clock.now();
-    const day = now.toISOString().slice(0, 10);
-    const renewsAt = new Date(Date.parse(day) + DAY_MS).toISOString();
+    const { day, renewsAt } = dayOf(this.clock.now());
     const none: EgressBytes = { limited: true, bytes: 0, over: 'conversation', renewsAt };
     return inOrg(this.pool, org, async (client) => {
       const spender = await readSpender(client, org, conversation);
@@ -50,6 +55,21 @@ export class EgressBudgetService {
       return { limited, ...reserved, renewsAt };
     });
   }
+
+  /** What a conversation may send today, for whoever reads it; `null`: there is no budget for all hosts together. */
+  async today(client: PoolClient, orgId: string, conversation: string): Promise<EgressTraffic['budget']> {
+    const spender = await readSpender(client, orgId, conversation);
+    const limitBytes = spender === null ? null : (limitsOf(orgSettingsOf(spender.settings))?.conversation ?? null);
+    if (limitBytes === null) return null;
+    const { day, renewsAt } = dayOf(this.clock.now());
+    return { limitBytes, spentBytes: await sentOn(client, orgId, conversation, day), renewsAt };
+  }
+}
+
+/** In UTC. */
+function dayOf(now: Date): { readonly day: string; readonly renewsAt: string } {
+  const day = now.toISOString().slice(0, 10);
+  return { day, renewsAt: new Date(Date.parse(day) + DAY_MS).toISOString() };
 }
 
 /** `null`: there is no budget. Bytes. */

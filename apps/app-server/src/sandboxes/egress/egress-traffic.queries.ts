@@ -29,7 +29,11 @@ interface TrafficRow {
 }
 
 /** The most bytes out first, then the most connections. */
-export async function trafficOf(client: PoolClient, orgId: string, conversationId: string): Promise<EgressTraffic> {
+export async function trafficOf(
+  client: PoolClient,
+  orgId: string,
+  conversationId: string,
+): Promise<Omit<EgressTraffic, 'budget'>> {
   const since = [orgId, conversationId, EGRESS_TALLY_DAYS];
   const { rows } = await client.query<TrafficRow>(
     `SELECT t.*, coalesce(r.name, k.name) AS name FROM (
@@ -43,7 +47,7 @@ export async function trafficOf(client: PoolClient, orgId: string, conversationI
      ORDER BY bytes_out DESC, connections DESC, host, port, verdict, rule`,
     since,
   );
-  const { rows: totals } = await client.query<Omit<EgressTraffic, 'data'>>(
+  const { rows: totals } = await client.query<Omit<EgressTraffic, 'data' | 'budget'>>(
     `SELECT (count(*) FILTER (WHERE was_reached))::integer AS hosts, (count(*) FILTER (WHERE NOT was_reached))::integer AS "refusedHosts",
        ${sum('bytes_out')} AS "bytesOut", ${sum('bytes_in')} AS "bytesIn"
      FROM (SELECT bool_or(${reached}) AS was_reached, sum(bytes_out) AS bytes_out, sum(bytes_in) AS bytes_in FROM app.egress_tally

@@ -4,12 +4,16 @@ import type { EgressTopHosts, EgressTraffic } from '@slipway/contracts/sandboxes
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { notFound } from '@slipway/errors';
 import { SQL_POOL } from '../../platform/tokens.js';
+import { EgressBudgetService } from './egress-budget.service.js';
 import { topHosts, trafficOf } from './egress-traffic.queries.js';
 
 /** What sandboxes sent, and where to. */
 @Injectable()
 export class EgressTrafficService {
-  constructor(@Inject(SQL_POOL) private readonly pool: SqlPool) {}
+  constructor(
+    @Inject(SQL_POOL) private readonly pool: SqlPool,
+    private readonly budgets: EgressBudgetService,
+  ) {}
 
   /** @throws SlipwayError `resource.not-found` */
   ofConversation({ orgId }: Principal, conversationId: string): Promise<EgressTraffic> {
@@ -19,7 +23,8 @@ export class EgressTrafficService {
         conversationId,
       ]);
       if (rowCount === 0) throw notFound();
-      return trafficOf(client, orgId, conversationId);
+      const budget = await this.budgets.today(client, orgId, conversationId);
+      return { ...(await trafficOf(client, orgId, conversationId)), budget };
     });
   }
 

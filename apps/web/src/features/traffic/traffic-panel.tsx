@@ -10,7 +10,7 @@ import { bytes, number } from '../../browser/format.ts';
 import { type Option, translated } from '../../messages/translate.ts';
 import { useConversation } from '../conversation/conversation-context.ts';
 import { Failed } from '../frame/failed.tsx';
-import { placeText, reasonText, type Shown, shownOf, totalText } from './traffic-words.ts';
+import { budgetText, placeText, reasonText, type Shown, shownOf, totalText } from './traffic-words.ts';
 
 /** Between two reads while the panel is open; the counts themselves come every 5 s. Milliseconds. */
 const READ_MS = 5_000;
@@ -70,6 +70,9 @@ function Hosts({ traffic }: { traffic: EgressTraffic }) {
         className="flex shrink-0 flex-col gap-2 border-b border-line px-4 py-3 text-sm"
       >
         <p className="font-medium tabular-nums">{totalText(t, traffic)}</p>
+        {traffic.budget === null ? null : (
+          <p className="text-xs text-ink-muted tabular-nums">{budgetText(t, traffic.budget)}</p>
+        )}
         {traffic.refusedHosts === 0 ? null : (
           <p className="text-xs text-ink-muted">{t('traffic.neverReached', { hosts: traffic.refusedHosts })}</p>
         )}

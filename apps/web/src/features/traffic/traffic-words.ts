@@ -41,8 +41,18 @@ export function reasonText(t: Translate, { admittedBy, refused }: EgressTrafficR
 }
 
 /** "Sent 48.0 KB to 3 hosts", and what came back. */
-export function totalText(t: Translate, { hosts, bytesOut, bytesIn }: Omit<EgressTraffic, 'data'>): string {
+export function totalText(
+  t: Translate,
+  { hosts, bytesOut, bytesIn }: Pick<EgressTraffic, 'hosts' | 'bytesOut' | 'bytesIn'>,
+): string {
   return t('traffic.total', { sent: bytes(bytesOut), hosts, count: number(hosts), received: bytes(bytesIn) });
+}
+
+/** How much of today's budget is sent. */
+export function budgetText(t: Translate, { limitBytes, spentBytes }: NonNullable<EgressTraffic['budget']>): string {
+  return spentBytes >= limitBytes
+    ? t('traffic.budgetIsUsedUp', { limit: bytes(limitBytes) })
+    : t('traffic.ofTheBudget', { spent: bytes(spentBytes), limit: bytes(limitBytes) });
 }
 
 /** Rows whose host or reason has the text in it. */

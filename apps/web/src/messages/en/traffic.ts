@@ -7,6 +7,8 @@ export const traffic = {
     'Hosts that the sandbox reaches or tries through the proxy appear here within seconds. Sandboxes of class open are not counted.',
   whatLeft: 'What was sent',
   total: 'Sent {sent} to {hosts, plural, one {# host} other {{count} hosts}} · received {received}',
+  ofTheBudget: '{spent} of today’s egress budget of {limit} used. It renews at midnight UTC.',
+  budgetIsUsedUp: 'Today’s egress budget of {limit} is used up. It renews at midnight UTC.',
   neverReached: '{hosts, plural, one {# host was} other {# hosts were}} refused every time.',
   filterHosts: 'Filter hosts',
   show: 'Show',

@@ -148,7 +148,7 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** Rules for connections of sandboxes, newest first. */
     listEgressRules: (request: { org: string } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/egress-rules', { org: request.org }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'listEgressRules'>>,
-    /** Let sandboxes reach a host, or keep them from it. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `idempotency.mismatch`, `idempotency.in-progress`, `egress.too-wide`, `egress.no-broker`, `settings.too-many`, `conversation.four-eyes` besides the common codes. */
+    /** Let sandboxes reach a host, or keep them from it. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `idempotency.mismatch`, `idempotency.in-progress`, `egress.too-wide`, `egress.not-offered`, `egress.no-broker`, `settings.too-many`, `conversation.four-eyes` besides the common codes. */
     createEgressRule: (request: { org: string; body: OperationBody<'createEgressRule'> } & CallOptions) =>
       call({ method: 'POST', url: urlOf(baseUrl, '/api/v1/orgs/{org}/egress-rules', { org: request.org }, undefined), body: request.body, keyed: true, answer: 'json', options: request }) as Promise<OperationResponse<'createEgressRule'>>,
     /** Write up to 100 rules together; if one of them may not be written, none is. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `idempotency.mismatch`, `idempotency.in-progress`, `egress.too-wide`, `egress.no-broker`, `settings.too-many`, `conversation.four-eyes` besides the common codes. */

@@ -98,9 +98,11 @@ describe('a sandbox that asks for a host', () => {
     const rules = (): Promise<{ rowCount: number | null }> =>
       world.app.owner.query('SELECT 1 FROM app.egress_rule WHERE scope_value = $1', [one.conversation]);
     expect((await rules()).rowCount).toBe(1);
+    await world.app.owner.query('UPDATE app.conversation SET deleted_at = now() WHERE id = $1', [one.conversation]);
+    await ended;
+    expect(await world.status(one, target)).toBe(403);
     await world.app.owner.query('SELECT app.delete_conversation($1, $2)', [one.org, one.conversation]);
     expect((await rules()).rowCount).toBe(0);
-    await ended;
     expect(await world.status(one, target)).toBe(403);
   });
 

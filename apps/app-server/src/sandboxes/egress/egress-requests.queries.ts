@@ -62,7 +62,7 @@ export async function readPlace(
              FROM app.egress_rule r WHERE r.org_id = o.id AND r.host = ANY ($3)) AS rules, (
              SELECT jsonb_agg(jsonb_build_object('id', k.id, 'name', k.name, 'scope', k.scope, 'scopeValue', k.scope_value))
              FROM app.credential k WHERE k.org_id = o.id AND k.hosts @> ARRAY[$4]) AS credentials
-           FROM app.org o LEFT JOIN app.conversation c ON c.org_id = o.id AND c.id = $2::uuid WHERE o.id = $1`,
+           FROM app.org o LEFT JOIN app.conversation c ON c.org_id = o.id AND c.id = $2::uuid AND c.deleted_at IS NULL WHERE o.id = $1`,
     values: [org, conversation, names, hostKey(host, port)],
   });
   const [row] = rows;

@@ -52,8 +52,8 @@ export class EgressRulesService {
   }
 
   /**
-   * @throws SlipwayError `request.invalid`, `egress.too-wide`, `egress.not-offered`, `egress.no-broker`, `settings.too-many`,
-   * `conversation.four-eyes`.
+   * @throws SlipwayError `request.invalid`, `egress.too-wide`, `egress.not-offered`, `egress.no-broker`,
+   * `settings.too-many`, `conversation.four-eyes`.
    */
   create(caller: Principal, body: CreateEgressRule): Promise<EgressRule> {
     return inOrg(this.pool, caller.orgId, (client) => this.write(client, caller, body));

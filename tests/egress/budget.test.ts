@@ -1,12 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import type { Socket } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { Socket } from 'node:net';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { EgressBytes, EgressBytesQuestion } from '@slipway/contracts/sandboxes';
+import { createLogger } from '@slipway/telemetry';
 import { until } from '@slipway/testing';
 import fc from 'fast-check';
 import type { User } from '../../apps/app-server/dist/testing/conversation-app.js';
 import { Allowance } from '../../apps/egress-proxy/dist/budget/allowance.js';
+import { EgressBudgets } from '../../apps/egress-proxy/dist/budget/egress-budgets.js';
 import { ControlClient } from '../../apps/egress-proxy/dist/control/control-client.js';
+import type { Line } from '../../apps/egress-proxy/dist/lines/line.js';
+import { OpenLines } from '../../apps/egress-proxy/dist/lines/open-lines.js';
 import {
   basic,
   CLAIMS,
@@ -265,6 +269,92 @@ function closing(socket: Socket): Promise<void> {
         .resume(),
   );
 }
+
+describe('a budget that comes while it is asked for', () => {
+  const renewsAt = '2026-12-01T00:00:00.000Z';
+  const destination = { host: 'h.example', port: 443 };
+  const claims = { ...CLAIMS, conversation: 'cnv_1' };
+  let answers: Array<(limited: boolean | null) => void>;
+  let asked: EgressBytesQuestion[];
+  let lines: OpenLines;
+  let budgets: EgressBudgets;
+  beforeEach(() => {
+    [answers, asked] = [[], []];
+    lines = new OpenLines({ bytes: 2 ** 40, ageMs: 3_600_000 });
+    const bytes = (each: EgressBytesQuestion) => {
+      asked.push(each);
+      return new Promise<EgressBytes>((resolve, reject) =>
+        answers.push((limited) => {
+          if (limited === null) reject(new Error('app-server is away'));
+          else resolve({ limited, bytes: limited ? (each.reserve?.bytes ?? 0) : 0, over: null, renewsAt });
+        }),
+      );
+    };
+    budgets = new EgressBudgets({ client: { bytes }, lines, logger: createLogger('egress-proxy', 'silent') });
+  });
+  afterEach(async () => {
+    for (const answer of answers) answer(false);
+    lines.close();
+  });
+  const line = (allowance: Line['allowance']): Line => ({
+    kind: 'connect',
+    claims,
+    destination,
+    socket: new Socket().on('error', () => {}),
+    admitted: null,
+    allowance,
+    since: performance.now(),
+    cut: null,
+  });
+  const next = async (limited: boolean | null): Promise<void> => {
+    await until('it is asked', () => answers.length > 0);
+    answers.shift()?.(limited);
+  };
+
+  it('is not missed by an answer that was given before it', async () => {
+    const opening = budgets.open(claims, destination);
+    await until('it is asked', () => asked.length === 1);
+    budgets.changed('org_1');
+    await next(false);
+    await next(true);
+    expect((await opening).allowance).not.toBeNull();
+    // Nor is the old answer remembered.
+    const again = budgets.open({ ...claims, conversation: 'cnv_2' }, destination);
+    await next(true);
+    expect((await again).allowance).not.toBeNull();
+  });
+
+  it('is not missed by a connection that was being made, nor by one about which app-server could not be asked', async () => {
+    for (const answer of [false, null]) {
+      const opening = budgets.open(claims, destination);
+      await next(answer);
+      const opened = await opening;
+      expect(opened.allowance).toBeNull();
+      if (answer === false) budgets.changed('org_1');
+      const made = line(null);
+      lines.add(made);
+      budgets.confirm(made, opened);
+      // Also when the first try fails.
+      await next(null);
+      await next(true);
+      await until('it is cut', () => made.cut !== null);
+      expect(made.cut).toBe('budget');
+      budgets.changed('org_1');
+    }
+  });
+
+  it('is not missed by what is open while there was none', async () => {
+    const opening = budgets.open(claims, destination);
+    await next(true);
+    const { allowance } = await opening;
+    budgets.changed('org_1');
+    const free = allowance?.take(10_000_000);
+    await next(false);
+    expect([await free, allowance?.tryTake(10_000_000)]).toEqual([null, true]);
+    budgets.changed('org_1');
+    expect(allowance?.tryTake(10_000_000)).toBe(false);
+  });
+});
 
 function question(sandbox: Sandbox, bytes: number, grant = randomBytes(18).toString('base64url')): EgressBytesQuestion {
   return {

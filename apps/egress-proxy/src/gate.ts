@@ -91,7 +91,8 @@ export class Gate {
       const admitted = await this.admit(caller, destination, gone);
       checkWay(kind, destination, admitted?.brokered ?? false);
       const { control } = this.options;
-      const allowance = (await control?.budgets.open(claims, destination)) ?? null;
+      const budget = (await control?.budgets.open(claims, destination)) ?? null;
+      const allowance = budget?.allowance ?? null;
       if (allowance !== null) releases.push(() => control?.budgets.release(allowance));
       const socket =
         admitted?.brokered === true
@@ -100,7 +101,8 @@ export class Gate {
       const line: Line = { kind, claims, destination, socket, admitted, allowance, since, cut: null };
       lines.add(line);
       this.options.control?.tallies.begun(line);
-      if (admitted !== null) this.options.control?.decisions.confirm(line, admitted);
+      if (admitted !== null) control?.decisions.confirm(line, admitted);
+      if (budget !== null) control?.budgets.confirm(line, budget);
       metrics.open.inc({ kind });
       socket.once('close', () => this.ended(line, release));
       metrics.requests.inc({ kind, egress: claims.egress, outcome: 'allowed' });

@@ -42,6 +42,8 @@ export class Allowance {
   private refused: { readonly refusal: Refusal; readonly until: number } | null = null;
   /** The organization has taken its budget back. */
   private unlimited = false;
+  /** Times that another budget may have come to hold: what was asked before is no answer after that. */
+  private changes = 0;
 
   constructor(
     readonly spender: Spender,
@@ -68,9 +70,12 @@ export class Allowance {
 
   /** Makes sure of a first byte, without waiting for an app-server that is away. */
   async begin(): Promise<{ readonly limited: boolean; readonly refusal: Refusal | null }> {
-    if (this.left > 0) return { limited: true, refusal: null };
-    const refusal = await this.ask(1, 0);
-    return { limited: !this.unlimited, refusal: this.left > 0 || this.unlimited ? null : refusal };
+    for (;;) {
+      if (this.left > 0) return { limited: true, refusal: null };
+      const refusal = await this.ask(1, 0);
+      if (this.unlimited) return { limited: false, refusal: null };
+      if (refusal !== null) return { limited: true, refusal: this.left > 0 ? null : refusal };
+    }
   }
 
   /**
@@ -86,7 +91,9 @@ export class Allowance {
 
   /** Another budget may hold. */
   reconsider(): void {
+    this.changes += 1;
     this.refused = null;
+    this.unlimited = false;
   }
 
   /** One question at a time, whoever waits for it. */
@@ -98,6 +105,7 @@ export class Allowance {
   }
 
   private async reserve(bytes: number, patienceMs: number): Promise<Refusal | null> {
+    const { changes } = this;
     const settled = this.over();
     const reserve = {
       grant: randomBytes(18).toString('base64url'),
@@ -105,8 +113,10 @@ export class Allowance {
     };
     const answer = await this.patiently({ ...this.spender, settled, reserve }, patienceMs);
     if (answer === null) return this.refuse({ why: 'undecided' });
-    this.unlimited = !answer.limited;
-    if (this.unlimited) return null;
+    if (!answer.limited) {
+      this.unlimited = changes === this.changes;
+      return null;
+    }
     if (answer.bytes === 0)
       return this.refuse({ why: 'budget', over: answer.over ?? 'conversation', renewsAt: answer.renewsAt });
     this.grant = { id: reserve.grant, bytes: answer.bytes };

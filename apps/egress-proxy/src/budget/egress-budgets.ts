@@ -9,6 +9,8 @@ import { Allowance, type Refusal } from './allowance.js';
 
 /** Organizations of which it is remembered whether they have a budget; the oldest go first. */
 const MAX_ORGS = 20_000;
+/** Before app-server is asked again about a connection when it could not be. Milliseconds. */
+const RECHECK_MS = 1_000;
 
 export interface EgressBudgetsOptions {
   readonly client: Pick<ControlClient, 'bytes'>;
@@ -16,6 +18,16 @@ export interface EgressBudgetsOptions {
   readonly logger: Logger;
   /** Milliseconds, of a clock that only goes forward. */
   readonly now?: () => number;
+}
+
+/** What a connection is opened with. */
+export interface Opened {
+  /** `null`: the organization has no budget. */
+  readonly allowance: Allowance | null;
+  /** `false`: app-server could not be asked. */
+  readonly decided: boolean;
+  /** Count of changes when it was asked. */
+  readonly changes: number;
 }
 
 /**
@@ -26,31 +38,35 @@ export interface EgressBudgetsOptions {
 export class EgressBudgets {
   private readonly allowances = new Map<string, { readonly allowance: Allowance; connections: number }>();
   private readonly limited = new Map<string, boolean>();
+  /** That were heard: what was asked before one is no answer after it. */
+  private changes = 0;
   private readonly settling = new Set<Promise<void>>();
   private readonly closing = new AbortController();
 
   constructor(private readonly options: EgressBudgetsOptions) {}
 
   /**
-   * Called for each connection before it is made, and `release` once it has ended.
-   * @returns `null`: the organization has no budget.
+   * Called for each connection before it is made, `confirm` once it is among the open ones, and `release` once it has
+   * ended.
    * @throws SlipwayError `egress.over-budget`, `egress.undecided`.
    */
-  async open(claims: EgressClaims, destination: Destination): Promise<Allowance | null> {
+  async open(claims: EgressClaims, destination: Destination): Promise<Opened> {
     const { org } = claims;
-    if (this.limited.get(org) === false) return null;
+    const { changes } = this;
+    if (this.limited.get(org) === false) return { allowance: null, decided: true, changes };
     const allowance = this.join(claims, destination);
     const { limited, refusal } = await allowance.begin();
-    if (refusal?.why === 'undecided') {
-      this.release(allowance);
-      if (this.limited.get(org) !== true) return null;
-      throw overBudget(refusal, destination.host);
-    }
-    this.remember(org, limited);
-    if (limited && refusal === null) return allowance;
+    const decided = refusal?.why !== 'undecided';
+    if (decided) this.remember(org, limited, changes);
+    if (limited && refusal === null) return { allowance, decided, changes };
     this.release(allowance);
-    if (refusal === null) return null;
-    throw overBudget(refusal, destination.host);
+    if (refusal !== null && (decided || this.limited.get(org) === true)) throw overBudget(refusal, destination.host);
+    return { allowance: null, decided, changes };
+  }
+
+  /** Asks again about what could not be asked, or may have changed, since a connection was opened. */
+  confirm(line: Line, { allowance, decided, changes }: Opened): void {
+    if (allowance === null && !(decided && changes === this.changes)) void this.recheck(line);
   }
 
   /** A connection that was opened with it has ended. */
@@ -75,6 +91,7 @@ export class EgressBudgets {
 
   /** @param org whose settings may have changed; `null`: any may have. */
   changed(org: string | null): void {
+    this.changes += 1;
     if (org === null) this.limited.clear();
     else this.limited.delete(org);
     for (const { allowance } of this.allowances.values())
@@ -96,14 +113,20 @@ export class EgressBudgets {
   }
 
   /** Connections from the time without a budget are cut where there is one now; they are made anew within it. */
-  private async recheck({ claims, destination }: Line): Promise<void> {
+  private async recheck(line: Line): Promise<void> {
+    const { claims, destination } = line;
+    const { changes } = this;
     const question = { ...spenderOf(claims, destination), settled: [], reserve: null };
     const answer = await this.options.client.bytes(question).catch(() => null);
-    if (answer === null) return;
-    this.remember(claims.org, answer.limited);
+    if (answer === null) {
+      if (!this.closing.signal.aborted && !line.socket.destroyed)
+        setTimeout(() => void this.recheck(line), RECHECK_MS).unref();
+      return;
+    }
+    this.remember(claims.org, answer.limited, changes);
     if (!answer.limited) return;
-    for (const line of this.options.lines)
-      if (line.allowance === null && line.claims.org === claims.org) cutOff(line, 'budget');
+    for (const each of this.options.lines)
+      if (each.allowance === null && each.claims.org === claims.org) cutOff(each, 'budget');
   }
 
   private join(claims: EgressClaims, destination: Destination): Allowance {
@@ -123,7 +146,8 @@ export class EgressBudgets {
     return allowance;
   }
 
-  private remember(org: string, limited: boolean): void {
+  private remember(org: string, limited: boolean, changes: number): void {
+    if (changes !== this.changes) return;
     this.limited.delete(org);
     this.limited.set(org, limited);
     if (this.limited.size > MAX_ORGS) this.limited.delete(this.limited.keys().next().value as string);

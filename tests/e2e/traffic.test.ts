@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
-import { until } from '@slipway/testing';
 import { describeUnless } from '@slipway/testing/jest';
 import type { Page } from 'playwright-core';
 import { finish, terminal } from '../stack/script-book.ts';
@@ -107,10 +106,14 @@ describeUnless(
     const budget = page.getByRole('region', { name: 'Egress budget' });
     const all = budget.getByLabel('To all hosts (MB a day)');
     const save = budget.getByRole('button', { name: 'Save' });
-    for (const wrong of ['many', '0', '1.5']) {
+    for (const [wrong, words] of [
+      ['many', 'This is not a number.'],
+      ['0', /at least 1/i],
+      ['1.5', 'This is not a whole number.'],
+    ] as const) {
       await all.fill(wrong);
       await save.click();
-      await until('the field says what is wrong', async () => (await all.getAttribute('aria-invalid')) === 'true');
+      await budget.getByText(words).waitFor();
     }
     await clean('network-budget');
     await page.setViewportSize({ width: 1440, height: 900 });

@@ -16,6 +16,7 @@ export function sentenceOf(t: Translate, message: string): string {
   if (message === 'Invalid URL') return t('problems.enterTheFullUrlSuch');
   if (/^Too small: expected string to have >=1 /.test(message)) return t('problems.thisMustNotBeEmpty');
   if (/^Too small: expected array to have >=1 /.test(message)) return t('problems.chooseAtLeastOne');
+  if (message === 'Invalid input: expected int, received number') return t('problems.thisIsNotAWholeNumber');
   if (/^Invalid input: expected (number|int)/.test(message)) return t('problems.thisIsNotANumber');
   const bound = /^Too (small|big): expected (?:number|int) to be [<>]=?(\S+)$/.exec(message);
   if (bound !== null)

@@ -71,7 +71,11 @@ function Hosts({ traffic }: { traffic: EgressTraffic }) {
       >
         <p className="font-medium tabular-nums">{totalText(t, traffic)}</p>
         {traffic.budget === null ? null : (
-          <p className="text-xs text-ink-muted tabular-nums">{budgetText(t, traffic.budget)}</p>
+          <p
+            className={`text-xs tabular-nums ${traffic.budget.spentBytes < traffic.budget.limitBytes ? 'text-ink-muted' : 'text-bad'}`}
+          >
+            {budgetText(t, traffic.budget)}
+          </p>
         )}
         {traffic.refusedHosts === 0 ? null : (
           <p className="text-xs text-ink-muted">{t('traffic.neverReached', { hosts: traffic.refusedHosts })}</p>

@@ -153,7 +153,7 @@ describeUnless(noChromium)('what a page of the browser may reach', () => {
       expect.stringContaining('The page is there.'),
       'A server for development',
     ]);
-    const credential = `Basic ${Buffer.from('sandbox:pa:ss').toString('base64')}`;
+    const credential = `Basic ${Buffer.from('sandbox.browser:pa:ss').toString('base64')}`;
     // What Chromium asks for by itself, and again, does not matter here.
     const ours = new Set(asked.filter((line) => line.includes('far.example') && !line.includes('favicon')));
     expect([...ours]).toEqual([

@@ -41,6 +41,8 @@ describe('what an organization has set up', () => {
         fourEyes: false,
         egressUnknown: 'ask',
         egressAnswered: 'wait',
+        egressDailyMb: null,
+        egressDailyMbPerHost: null,
         secretsInSandbox: 'allowed',
         promptLogDays: null,
         analytics: false,

@@ -218,7 +218,7 @@ describeUnless(
     await page.getByText('The sandbox is paused. Resume it to open a port.').waitFor();
     expect(await page.getByRole('button', { name: 'Open', exact: true }).isDisabled()).toBe(true);
     await page.getByRole('tab', { name: /^Changes/ }).click();
-    await page.getByRole('button', { name: 'Resume' }).click();
+    await page.locator('header').getByRole('button', { name: 'Resume' }).click();
     await status('Finished').waitFor({ timeout: 60_000 });
   });
 

@@ -164,7 +164,7 @@ export class Conversation {
     this.runs.startNext();
   }
 
-  /** A word of the platform. An agent that waits for an answer, was halted or has nothing to go on with stays so. */
+  /** A notice of the platform. An agent that waits for an answer, was halted or has nothing to go on with stays so. */
   private async notify({ event_id: id = randomUUID(), content, run }: SendEventRequest): Promise<void> {
     if (this.log.has(id)) return;
     const text = content.map((part) => part.text).join('\n');

@@ -9,7 +9,7 @@ const terminal = (command: string) => ({ toolCalls: [{ name: 'terminal', argumen
 const finish = { toolCalls: [{ name: 'finish', arguments: { message: 'done' } }] };
 const TEXT = '[Network] api.example:443 was allowed by Ada for this conversation. Try again now.';
 
-describe('a word of the platform', () => {
+describe('a notice of the platform', () => {
   let sandbox: TestSandbox;
   let model: ModelServer;
   beforeAll(async () => {

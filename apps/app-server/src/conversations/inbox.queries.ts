@@ -136,7 +136,7 @@ export async function insertMessage(
 const PLATFORM = { id: 'platform', label: 'Slipway' } as const;
 
 /**
- * A word of the platform to the agent, which is no user's message: nobody becomes an asker by it, and nobody is
+ * A notice of the platform to the agent, which is no user's message: nobody becomes an asker by it, and nobody is
  * charged. Not written where as many messages wait as may. For a caller that holds the conversation's row.
  * @param start whether an idle agent takes a step for it. @returns whether it was written.
  */

@@ -72,7 +72,7 @@ export class Delivery {
   }
 }
 
-/** A word of the platform: it counts for nobody's spending, and names no user. */
+/** A notice of the platform: it counts for nobody's spending, and names no user. */
 async function notify(
   id: string,
   agent: AgentClient,

@@ -43,7 +43,7 @@ describe('whose budget a conversation counts for', () => {
     ]);
   });
 
-  it('is not changed by a word of the platform, which is handed over as such', async () => {
+  it('is not changed by a notice of the platform, which is delivered as one', async () => {
     const { id, message } = await harness.create();
     await harness.start(id);
     harness.peers.spendings.splice(0);

@@ -160,7 +160,7 @@ export const SendEventRequest = z.looseObject({
   sender: z.string().optional(),
   sender_id: z.string().max(200).optional(),
   /**
-   * A word of the platform and of no user: it begins no turn, accepts and rejects nothing. The agent reads it at its
+   * A notice of the platform and of no user: it begins no turn, accepts and rejects nothing. The agent reads it at its
    * next step; with `run` an idle one takes a step for it. Believed from the app alone.
    */
   notice: z.boolean().optional(),

@@ -1,10 +1,11 @@
 'use client';
-import { MAX_PLACES, PLACE_METHODS, type Place } from '@slipway/contracts/credentials';
+import { MAX_PLACES, type Place } from '@slipway/contracts/credentials';
 import { Button, Checkbox, cn, Field, IconButton, Input, Select, Textarea } from '@slipway/ui';
 import { Plus, X } from 'lucide-react';
 import { useTranslations } from 'next-intl';
 import { newId } from '../../api/client.ts';
 import { type MessageKey, type Option, translated } from '../../messages/translate.ts';
+import { MethodsField } from '../form/methods-field.tsx';
 import { newPlace, type PlaceValues } from './credential-values.ts';
 
 const METHODS: readonly Option[] = [
@@ -114,7 +115,15 @@ function PlaceFields({ place, number, error, onChange, onRemove }: PlaceFieldsPr
         checked={git}
         onChange={(next) => onChange({ git: next, ...(next ? { methods: 'all' } : {}) })}
       />
-      {git && place.methods === 'all' ? null : <Methods place={place} error={error('methods')} onChange={onChange} />}
+      {git && place.methods === 'all' ? null : (
+        <MethodsField
+          label={t('adminCredentials.methods')}
+          error={error('methods')}
+          options={METHODS}
+          values={place}
+          onChange={onChange}
+        />
+      )}
       <PathsAndBranches place={place} error={error} onChange={onChange} />
       {git ? null : (
         <Checkbox
@@ -135,42 +144,6 @@ function PlaceFields({ place, number, error, onChange, onRemove }: PlaceFieldsPr
         )}
       </Field>
     </div>
-  );
-}
-
-function Methods({
-  place: { methods, chosen },
-  error,
-  onChange,
-}: Pick<PlaceFieldsProps, 'place' | 'onChange'> & { error: string | null }) {
-  const t = useTranslations();
-  return (
-    <>
-      <Field label={t('adminCredentials.methods')} error={error}>
-        {(control) => (
-          <Select
-            {...control}
-            value={methods}
-            options={translated(t, METHODS)}
-            onChange={(next) => onChange({ methods: next as PlaceValues['methods'] })}
-          />
-        )}
-      </Field>
-      {methods === 'chosen' ? (
-        <div className="flex flex-wrap gap-x-4 gap-y-1">
-          {PLACE_METHODS.map((method) => (
-            <Checkbox
-              key={method}
-              label={<code className="font-mono text-xs">{method}</code>}
-              checked={chosen.includes(method)}
-              onChange={(checked) =>
-                onChange({ chosen: checked ? [...chosen, method] : chosen.filter((each) => each !== method) })
-              }
-            />
-          ))}
-        </div>
-      ) : null}
-    </>
   );
 }
 

@@ -1,8 +1,8 @@
 'use client';
-import { PLACE_METHODS } from '@slipway/contracts/credentials';
-import { Checkbox, Field, Select, Textarea } from '@slipway/ui';
+import { Checkbox, Field, Textarea } from '@slipway/ui';
 import { useTranslations } from 'next-intl';
-import { type Option, translated } from '../../messages/translate.ts';
+import type { Option } from '../../messages/translate.ts';
+import { MethodsField } from '../form/methods-field.tsx';
 import type { LimitValues } from './rule-values.ts';
 
 const METHODS: readonly Option[] = [
@@ -24,34 +24,18 @@ export function LimitFields({
   onChange: (change: Partial<LimitValues>) => void;
 }) {
   const t = useTranslations();
-  const { methods, chosen, paths, foreign, websocket } = values;
+  const { methods, paths, foreign, websocket } = values;
   const isLimited = methods !== 'all' || paths.trim() !== '';
   return (
     <>
-      <Field label={t('adminNetwork.methods')} hint={t('adminNetwork.methodsHint')} error={error('methods')}>
-        {(control) => (
-          <Select
-            {...control}
-            value={methods}
-            options={translated(t, METHODS)}
-            onChange={(next) => onChange({ methods: next as LimitValues['methods'] })}
-          />
-        )}
-      </Field>
-      {methods === 'chosen' ? (
-        <div className="flex flex-wrap gap-x-4 gap-y-1">
-          {PLACE_METHODS.map((method) => (
-            <Checkbox
-              key={method}
-              label={<code className="font-mono text-xs">{method}</code>}
-              checked={chosen.includes(method)}
-              onChange={(checked) =>
-                onChange({ chosen: checked ? [...chosen, method] : chosen.filter((each) => each !== method) })
-              }
-            />
-          ))}
-        </div>
-      ) : null}
+      <MethodsField
+        label={t('adminNetwork.methods')}
+        hint={t('adminNetwork.methodsHint')}
+        error={error('methods')}
+        options={METHODS}
+        values={values}
+        onChange={onChange}
+      />
       <Field label={t('adminNetwork.paths')} hint={t('adminNetwork.pathsHint')} error={error('paths')}>
         {(control) => (
           <Textarea

@@ -199,6 +199,27 @@ describeUnless('missing' in found ? found.missing : false)('the view of the brow
     await until('the last colour', async () => (await ann.colourIn(page)) === 'blue', 20_000);
   });
 
+  it('ends each of forty bursts with the page as it is, for a user whose acknowledgements come at any moment of one', async () => {
+    await goTo('/still');
+    const page = browser.current()?.page;
+    const ann = await watch();
+    await ann.frame(1);
+    for (let burst = 0; burst < 40; burst += 1) {
+      const last = burst % 2 === 0 ? 'blue' : 'red';
+      await page?.evaluate(
+        `new Promise((done) => {
+          let left = ${3 + (burst % 9)};
+          const paint = () => {
+            document.body.style.background = left === 0 ? '${last === 'blue' ? 'rgb(0,0,255)' : 'rgb(255,0,0)'}' : left % 2 === 0 ? 'lime' : 'white';
+            if (left-- === 0) requestAnimationFrame(done); else requestAnimationFrame(paint);
+          };
+          paint();
+        })`,
+      );
+      await until(`the last colour of burst ${burst}`, async () => (await ann.colourIn(page)) === last, 20_000);
+    }
+  });
+
   it('gives one user control: their mouse, keys, text and wheel reach the page, the others see who has it', async () => {
     await goTo('/form');
     const [ann, bob] = [await watch(), await watch()];

@@ -40,8 +40,12 @@ export class Screencast {
   private sessionId = 0;
   /** Frames of this start not acknowledged to Chromium yet. */
   private owed = 0;
-  /** Frames of this start that count for Chromium as on their way. */
-  private inFlight = 0;
+  /** Frames of this start that came. */
+  private came = 0;
+  /** When Chromium had the newest acknowledgements of this start, each. Milliseconds since 1970. */
+  private ackedAt: number[] = [];
+  /** Acknowledgements of this start that Chromium had. */
+  private acked = 0;
   /** Whether something may have been painted after the last frame that came. */
   private maybeMissed = false;
   private firstFrameMs = FIRST_FRAME_MS;
@@ -102,7 +106,9 @@ export class Screencast {
     if (sessionId > this.sessionId) {
       this.sessionId = sessionId;
       this.owed = 0;
-      this.inFlight = 0;
+      this.came = 0;
+      this.acked = 0;
+      this.ackedAt = [];
       this.awaiting = false;
     }
     // A late frame of the start before this one does not say that this one gives any.
@@ -111,8 +117,8 @@ export class Screencast {
       this.firstFrameMs = FIRST_FRAME_MS;
     }
     this.owed += 1;
-    this.inFlight += 1;
-    if (this.inFlight >= CHROMIUM_FRAMES) this.maybeMissed = true;
+    if (this.onTheirWayAt((metadata.timestamp ?? 0) * 1_000) + 1 >= CHROMIUM_FRAMES) this.maybeMissed = true;
+    this.came += 1;
     const number = this.nextNumber();
     const bytes = encodeBrowserFrame({
       number,
@@ -148,8 +154,18 @@ export class Screencast {
       return;
     }
     if (sessionId !== this.sessionId) return;
-    this.inFlight -= 1;
-    if (this.inFlight === 0 && this.maybeMissed) this.paintAgainAfter(QUIET_MS);
+    this.acked += 1;
+    this.ackedAt = [...this.ackedAt, Date.now()].slice(-CHROMIUM_FRAMES);
+    if (this.acked === this.came && this.maybeMissed) this.paintAgainAfter(QUIET_MS);
+  }
+
+  /**
+   * Frames of this start that Chromium counted as on their way at a moment. Its count begins with the painting, long
+   * before a frame comes here when the encoder is slow, so a third one may have been painted, and have kept a fourth
+   * back, while only one had come. @param at milliseconds since 1970, by Chromium's clock, which is ours.
+   */
+  private onTheirWayAt(at: number): number {
+    return this.came - this.acked + this.ackedAt.filter((moment) => moment > at).length;
   }
 
   private paintAgainAfter(milliseconds: number): void {

@@ -224,9 +224,13 @@ export async function openInstall({
   }
 }
 
-/** Of both of its paths: a page and the API. */
+/**
+ * Of both of its paths, a page and the API, time after time: right after an uninstall the endpoint slices of the
+ * Services before may still lead half of the connections to pods that are gone.
+ */
 async function leadsTo(address: string): Promise<boolean> {
-  for (const page of ['/login', '/api/v1/me']) if ((await statusAt(address, page)) >= 500) return false;
+  for (const page of Array<string[]>(10).fill(['/login', '/api/v1/me']).flat())
+    if ((await statusAt(address, page)) >= 500) return false;
   return true;
 }
 

@@ -62,9 +62,10 @@ describeUnless(typeof client === 'string' ? client : false)(
       await talk.ended('finished', message);
       await talk.post('pause');
       await until('the workspace is put away', async () => (await talk.get()).sandboxStatus === 'PAUSED');
+      // Before the dump: the state of the workspace may be written after it is paused.
+      const { head } = await talk.get();
       await run('dump', { BACKUP: backup, BACKUP_URL: backupUrl() });
       await run('store', { BACKUP: backup, STORE: storeOf(open.stack.dataDirectory) });
-      const { head } = await talk.get();
       await until('the socket has all of the log', () => talk.watcher.lastSeq >= head);
       await open.stack.stop();
 

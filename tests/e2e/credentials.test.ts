@@ -331,4 +331,29 @@ describeUnless(
       await row('api.example.com').getByText(words).waitFor();
     await clean('rules-limited');
   });
+
+  it('has new packages kept away beside it, which names their hosts', async () => {
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.goto(`${own.stack.url}/${org.slug}/admin/network`);
+    const packages = page.getByRole('region', { name: 'New packages' });
+    const age = packages.getByLabel('Minimum age of a file (days)');
+    const hosts = packages.getByLabel('Package hosts');
+    const save = packages.getByRole('button', { name: 'Save' });
+    await age.fill('7');
+    await save.click();
+    await packages.getByText('names the hosts of package files where they have a minimum age').waitFor();
+    await hosts.fill('https://files.example.com');
+    await save.click();
+    await packages.getByText(/is not the name of a host/).waitFor();
+    await packages.scrollIntoViewIfNeeded();
+    await clean('new-packages-refused');
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await hosts.fill('Files.example.com\n*.cdn.example.com');
+    await save.click();
+    await page.getByText('Saved. It applies to the next download.').waitFor();
+    await page.reload();
+    expect([await age.inputValue(), await hosts.inputValue()]).toEqual(['7', 'files.example.com\n*.cdn.example.com']);
+    await packages.scrollIntoViewIfNeeded();
+    await clean('new-packages');
+  });
 });

@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
+import type { RequestListener } from 'node:http';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import type { EgressRule } from '@slipway/contracts/sandboxes';
 import { freePort, until } from '@slipway/testing';
@@ -25,8 +26,8 @@ export class OpenedWorld {
     this.origins = origins;
   }
 
-  /** @param hosts whose answer is `METHOD PATH` of the request. */
-  static async start(hosts: readonly string[], holdSeconds = 20): Promise<OpenedWorld> {
+  /** @param answer of the hosts; absent: `METHOD PATH` of the request. */
+  static async start(hosts: readonly string[], holdSeconds = 20, answer?: RequestListener): Promise<OpenedWorld> {
     const port = await freePort();
     const app = await ConversationApp.start({
       env: { EGRESS_CONTROL_SECRET, CREDENTIAL_CONTROL_SECRET, INTERNAL_PORT: String(port) },
@@ -37,9 +38,10 @@ export class OpenedWorld {
     for (const host of hosts)
       origins.set(
         host,
-        await broker.origin(host, ({ method, url }, response) => {
-          if (url === '/open') response.writeHead(200).write('begun');
-          else response.end(`${method} ${url}`);
+        await broker.origin(host, (request, response) => {
+          if (answer !== undefined) return answer(request, response);
+          if (request.url === '/open') response.writeHead(200).write('begun');
+          else response.end(`${request.method} ${request.url}`);
         }),
       );
     const at = broker.broker.address;

@@ -14,13 +14,14 @@ export class HeldAnswer implements HostRules {
   readonly needles: readonly Needle[];
   readonly rules: HostRules['rules'];
   readonly observes: boolean;
+  readonly minAgeDays: number | null;
   private leases = 0;
   /** Whether something has changed since. */
   forgotten = false;
 
   constructor(
     readonly org: string,
-    { credentials, resting = [], rules = [], observes = false, ttlMs }: OpenedCredentials,
+    { credentials, resting = [], rules = [], observes = false, minAgeDays, ttlMs }: OpenedCredentials,
     /** When it was asked for, by a clock that only goes forward. Milliseconds. */
     readonly at: number,
   ) {
@@ -28,6 +29,7 @@ export class HeldAnswer implements HostRules {
     this.resting = resting;
     this.rules = rules;
     this.observes = observes;
+    this.minAgeDays = minAgeDays ?? null;
     this.credentials = credentials.map(({ id, name, use, value, reference, identity }) => ({
       id,
       name,

@@ -41,8 +41,8 @@ export class Resting {
     if (this.resting.size === 0) return answer;
     const credentials = answer.credentials.filter((each) => !this.has(each, answer));
     const names = answer.credentials.flatMap((each) => (credentials.includes(each) ? [] : [each.name]));
-    const { rules, observes } = answer;
-    return { credentials, resting: [...answer.resting, ...names], rules, observes };
+    const { rules, observes, minAgeDays } = answer;
+    return { credentials, resting: [...answer.resting, ...names], rules, observes, minAgeDays };
   }
 
   close(): void {

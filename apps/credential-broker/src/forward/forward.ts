@@ -10,6 +10,7 @@ import { type AnswerHead, answerHead } from './answer-head.js';
 import { type Found, Masking, maskBytes } from './masking.js';
 import type { Needle } from './needles.js';
 import type { Outgoing } from './outgoing.js';
+import { assertAged } from './package-age.js';
 import { brokeOff, type Upstream } from './upstream.js';
 import { joinSockets } from './websocket.js';
 
@@ -21,6 +22,8 @@ export interface Forwarding {
   readonly needles: readonly Needle[];
   readonly found: Found;
   readonly maxBodyBytes: number;
+  /** Of files that may come in; `null`: any. Days since they were published. */
+  readonly minAgeDays: number | null;
   /** Of a WebSocket, what came behind its handshake; `null` for any other request. */
   readonly early: Buffer | null;
 }
@@ -37,7 +40,7 @@ const OWN: ReadonlySet<string> = new Set(['host', 'expect', 'content-length', 'a
  * @throws SlipwayError where nothing was answered yet.
  */
 export function forward(request: IncomingMessage, response: ServerResponse, forwarding: Forwarding): Promise<number> {
-  const { tunnel, upstream, judged, outgoing, needles, found, maxBodyBytes, early } = forwarding;
+  const { tunnel, upstream, judged, outgoing, needles, found, maxBodyBytes, minAgeDays, early } = forwarding;
   const { host, port } = tunnel.line;
   const { method, target } = outgoing.head;
   return new Promise((resolve, reject) => {
@@ -78,6 +81,7 @@ export function forward(request: IncomingMessage, response: ServerResponse, forw
       try {
         status = incoming.statusCode ?? 502;
         if (status === 401 && judged.git !== null) throw rejected(judged.credential, host);
+        assertAged(incoming, minAgeDays, { host, isHead: method === 'HEAD', now: new Date() });
         const head = answerHead(incoming, judged, needles, found);
         passOn(incoming, response, head, { needles, found });
       } catch (error) {

@@ -147,6 +147,7 @@ export class RequestService {
       needles: token === null ? answer.needles : [...token.needles, ...answer.needles],
       found: this.reflected(tunnel),
       maxBodyBytes,
+      minAgeDays: answer.minAgeDays,
       early,
     });
     // It may have been revoked there: the next request gets another one.

@@ -10,6 +10,8 @@ export interface HostRules {
   readonly rules: readonly OpenedRule[];
   /** Whether hosts that no rule is about are let through. */
   readonly observes: boolean;
+  /** Files of the host that were published less than so many days ago are kept away; `null`: none is. */
+  readonly minAgeDays: number | null;
 }
 
 /** What the rules let through of requests without a credential of ours. */
@@ -31,7 +33,7 @@ const MANY = 5;
 export function judgeByRules(
   head: RequestHead,
   line: BrokerLine,
-  { rules, observes }: HostRules,
+  { rules, observes, minAgeDays }: HostRules,
   { hasCredential, now }: { readonly hasCredential: boolean; readonly now: Date },
 ): RuleLeave | null {
   const { host, port } = line;
@@ -57,7 +59,8 @@ export function judgeByRules(
   // Of a limited permission the list adds nothing to: it says what of this host is allowed.
   const isFree = decideEgress(limited, EGRESS_OPEN_PORTS, attempt).verdict === 'unknown';
   const hasDefault = line.rule === null || (line.rule === OBSERVED_RULE && observes);
-  return isFree && hasDefault && limited.length > 0 && !hasCredential
+  // Some is opened for what comes from it alone.
+  return isFree && hasDefault && (limited.length > 0 || minAgeDays !== null) && !hasCredential
     ? { rule: null, foreign: 'allow', websocket: false }
     : null;
 }

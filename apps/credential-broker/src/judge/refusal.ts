@@ -14,6 +14,7 @@ export type Reason =
   | 'undecided'
   | 'push'
   | 'rule'
+  | 'package-age'
   | 'unsupported'
   | 'rejected'
   | 'too-large'

@@ -87,6 +87,8 @@ export const OpenedCredentials = z.object({
   rules: z.array(OpenedRule).optional(),
   /** Whether hosts that no rule is about are let through now. */
   observes: z.boolean().optional(),
+  /** Files of this host that were published less than so many days ago are kept away; absent: none is. */
+  minAgeDays: z.int().min(1).optional(),
   /** How long they may be kept in memory. Milliseconds; a change of the organization ends it before. */
   ttlMs: z.int().min(0).max(60_000),
 });

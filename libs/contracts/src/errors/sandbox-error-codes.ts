@@ -224,6 +224,12 @@ export const SANDBOX_ERRORS = {
     retry: 'never',
     nextStep: 'The detail names the rules. An admin can change them: Admin, Network.',
   },
+  'egress.package-too-new': {
+    status: 403,
+    title: 'The package file is too new',
+    retry: 'never',
+    nextStep: 'Install a version that was published earlier. An admin sets the minimum age: Admin, Network.',
+  },
   'egress.no-credential': {
     status: 407,
     title: 'The proxy cannot identify the sandbox',

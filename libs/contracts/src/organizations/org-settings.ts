@@ -4,6 +4,7 @@ import { EnvironmentName } from '../conversations/conversations.js';
 import { MAX_PROMPT_LOG_DAYS } from '../models/prompt-log.js';
 import { MAX_EGRESS_MB } from '../sandboxes/egress-budget.js';
 import { EGRESS_UNKNOWN } from '../sandboxes/egress-rules.js';
+import { MAX_PACKAGE_AGE_DAYS, PackageHosts } from '../sandboxes/new-packages.js';
 
 /** What an admin decides for the whole organization. Every key is read by something today; its comment says by what. */
 export const OrgSettingValues = z.strictObject({
@@ -52,6 +53,12 @@ export const OrgSettingValues = z.strictObject({
   egressDailyMb: z.int().min(1).max(MAX_EGRESS_MB).nullable(),
   egressDailyMbPerHost: z.int().min(1).max(MAX_EGRESS_MB).nullable(),
   /**
+   * Files of `packageHosts` that were published less than so many days ago do not reach a sandbox behind egress-proxy;
+   * `null`: all do. Needs a credential-broker. Read at each connection and each answer.
+   */
+  packageMinAgeDays: z.int().min(1).max(MAX_PACKAGE_AGE_DAYS).nullable(),
+  packageHosts: PackageHosts,
+  /**
    * Whether sandboxes are given values of secrets. `brokered-only`: none is; agents work with brokered credentials
    * alone. Read at each start of a sandbox.
    */
@@ -82,6 +89,8 @@ export const DEFAULT_ORG_SETTINGS: OrgSettingValues = {
   egressAnswered: 'wait',
   egressDailyMb: null,
   egressDailyMbPerHost: null,
+  packageMinAgeDays: null,
+  packageHosts: [],
   secretsInSandbox: 'allowed',
   promptLogDays: null,
   analytics: false,

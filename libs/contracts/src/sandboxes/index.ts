@@ -75,6 +75,7 @@ export {
   MAX_TRIAL_HOSTS,
   TryEgressRule,
 } from './egress-trial.js';
+export { isPackageHost, MAX_PACKAGE_AGE_DAYS, MAX_PACKAGE_HOSTS, PackageHosts } from './new-packages.js';
 export {
   BRIEF_SESSION_PREFIX,
   BRIEF_SESSION_SECONDS,

@@ -43,6 +43,8 @@ describe('what an organization has set up', () => {
         egressAnswered: 'wait',
         egressDailyMb: null,
         egressDailyMbPerHost: null,
+        packageMinAgeDays: null,
+        packageHosts: [],
         secretsInSandbox: 'allowed',
         promptLogDays: null,
         analytics: false,

@@ -20,7 +20,7 @@ import { auditOf } from '../../audit/audit-statement.js';
 import { orgSettingsOf } from '../../organizations/org-settings/org-settings.queries.js';
 import { IDS, SQL_POOL } from '../../platform/tokens.js';
 import { rulesAbout, rulesOf } from '../egress/conversation-rules.js';
-import { observes } from '../egress/egress-decisions.service.js';
+import { minAgeAt, observes } from '../egress/egress-decisions.service.js';
 import { comparedHost, namesAbove } from '../egress/rule-pattern.js';
 import { WorkloadIdentityService } from '../identity/workload-identity.service.js';
 import { githubRepositories } from './github-repositories.js';
@@ -104,9 +104,12 @@ export class OpenCredentialsService {
       about: await rulesAbout(client, org, namesAbove(at.host)),
     }));
     if (found === null) return null;
+    const settings = orgSettingsOf(about.settings);
+    const minAgeDays = minAgeAt(settings, at.host);
     const rules = {
       rules: rulesOf(about.rules, found, conversation),
-      observes: observes(orgSettingsOf(about.settings)),
+      observes: observes(settings),
+      ...(minAgeDays === null ? {} : { minAgeDays }),
     };
     const { environment, repository, user } = found;
     const all = credentialsOf(found.credentials, { environment, repository: keyOf(repository) });

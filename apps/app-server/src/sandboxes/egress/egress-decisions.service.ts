@@ -4,6 +4,7 @@ import {
   type EgressDecision,
   type EgressQuestion,
   type EgressRequest,
+  isPackageHost,
   MAX_EGRESS_REQUESTS_PER_HOUR,
   MAX_WAITING_EGRESS_REQUESTS,
   OBSERVED_RULE,
@@ -52,7 +53,9 @@ export class EgressDecisionsService {
     // A conversation that is deleted, or of another organization, is nobody's to reach anything for; what the
     // installation lists is for all, but at the place of a credential or of a limited rule it would pass unopened.
     const isGone = conversation !== null && place.conversation === null;
-    const judges = place.credentials.length > 0 || place.rules.some(({ limits }) => limits !== null);
+    const settings = orgSettingsOf(place.settings);
+    const keepsNewAway = minAgeAt(settings, question.host) !== null;
+    const judges = keepsNewAway || place.credentials.length > 0 || place.rules.some(({ limits }) => limits !== null);
     if (isGone && (!listed || judges)) return decided('deny', null);
     const rules = rulesOf(place.rules, place.conversation, conversation).map(decidable);
     const verdict = decideEgress(rules, EGRESS_OPEN_PORTS, {
@@ -64,12 +67,11 @@ export class EgressDecisionsService {
     if (verdict.verdict === 'deny') return decided('deny', verdict.rule.id);
     const [credential] = credentialsFor(place);
     // A resting one counts too: what is at its place does not pass unopened.
-    const brokered = credential !== undefined || verdict.opened;
+    const brokered = keepsNewAway || credential !== undefined || verdict.opened;
     if (verdict.verdict === 'allow' && !isGone) return decided('allow', verdict.rule.id, brokered);
     if (credential !== undefined) return decided('allow', `credential:${credential.id}`, true);
     if (listed) return decided('allow', null, brokered);
     if (place.conversation === null) return decided('deny', null);
-    const settings = orgSettingsOf(place.settings);
     if (observes(settings) && (await this.observe(question))) return decided('allow', OBSERVED_RULE, brokered);
     // Nobody asks for what is open already: its rule was removed.
     if (settings.egressUnknown === 'refuse' || question.openedBy !== null) return decided('deny', null);
@@ -121,6 +123,14 @@ export function observes({
   secretsInSandbox,
 }: Pick<OrgSettingValues, 'egressUnknown' | 'secretsInSandbox'>): boolean {
   return egressUnknown === 'observe' && secretsInSandbox !== 'brokered-only';
+}
+
+/** Days for which files of a host are kept away after they were published; `null`: they are not. */
+export function minAgeAt(
+  { packageMinAgeDays, packageHosts }: Pick<OrgSettingValues, 'packageMinAgeDays' | 'packageHosts'>,
+  host: string,
+): number | null {
+  return packageMinAgeDays !== null && isPackageHost(packageHosts, host) ? packageMinAgeDays : null;
 }
 
 /** A request in the conversation's log, as it is now. */

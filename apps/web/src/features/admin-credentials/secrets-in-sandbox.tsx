@@ -26,8 +26,6 @@ export function SecretsInSandbox() {
           means: t('adminCredentials.brokeredOnlyMeans'),
         },
       ]}
-      loads={t('adminCredentials.theSettings')}
-      what={t('adminCredentials.theSettings2')}
       saved={t('adminCredentials.settingSaved')}
       before={(chosen) => (chosen === 'brokered-only' ? <Withheld /> : null)}
     />

@@ -14,8 +14,6 @@ export function AnsweredHosts() {
         { value: 'wait', label: t('adminNetwork.waitForMessage'), means: t('adminNetwork.waitForMessageMeans') },
         { value: 'start', label: t('adminNetwork.goOn'), means: t('adminNetwork.goOnMeans') },
       ]}
-      loads={t('adminNetwork.theSettings')}
-      what={t('adminNetwork.theSettings2')}
       saved={t('adminNetwork.answeredSaved')}
     />
   );

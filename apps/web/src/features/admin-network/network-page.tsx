@@ -4,6 +4,7 @@ import { useTranslations } from 'next-intl';
 import { Page } from '../frame/page.tsx';
 import { AnsweredHosts } from './answered-hosts.tsx';
 import { EgressBudget } from './egress-budget.tsx';
+import { NewPackages } from './new-packages.tsx';
 import { ObservedHosts } from './observed-hosts.tsx';
 import { Rules } from './rules.tsx';
 import { TopHosts } from './top-hosts.tsx';
@@ -26,6 +27,7 @@ export function NetworkPage() {
       <ObservedHosts />
       <Rules />
       <EgressBudget />
+      <NewPackages />
       <TopHosts />
     </Page>
   );

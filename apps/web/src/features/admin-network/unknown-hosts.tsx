@@ -19,8 +19,6 @@ export function UnknownHosts() {
         { value: 'observe', label: t('adminNetwork.observe'), means: t('adminNetwork.observeMeans') },
         { value: 'refuse', label: t('adminNetwork.refuseAlways'), means: t('adminNetwork.refuseMeans') },
       ]}
-      loads={t('adminNetwork.theSettings')}
-      what={t('adminNetwork.theSettings2')}
       saved={t('adminNetwork.settingSaved')}
       onSaved={() => void queries.invalidateQueries({ queryKey: ['egress-rules', org.id] })}
     />

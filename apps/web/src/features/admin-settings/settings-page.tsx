@@ -51,7 +51,7 @@ export function SettingsPage() {
   });
   return (
     <Page narrow title={t('common.settings')} description={t('adminSettings.defaultsForAllConversationsOf')}>
-      <QueryPanel query={settings} label={t('adminSettings.theSettings')}>
+      <QueryPanel query={settings} label={t('common.theSettings')}>
         {(read) => <SettingsForm settings={read} reread={async () => (await settings.refetch()).data} />}
       </QueryPanel>
     </Page>
@@ -105,7 +105,7 @@ function SettingsForm({ settings, reread }: { settings: OrgSettings; reread: () 
       <UsageDataSettings form={form} settings={settings} disabled={!mayChange} />
       <VersionedFailure
         failure={form.failure}
-        what={t('adminSettings.theSettings2')}
+        what={t('common.theSettings2')}
         reread={() => void reread().then((read) => read && form.take(read))}
       />
       {mayChange ? (

@@ -3,7 +3,7 @@ import { useEffect, useEffectEvent, useState } from 'react';
 import type { z } from 'zod';
 import { type Form, useForm } from './use-form.ts';
 
-interface VersionedForm<Thing, Values> extends Form<Values> {
+export interface VersionedForm<Thing, Values> extends Form<Values> {
   /** Something is typed that the thing does not have. */
   readonly changed: boolean;
   /** Fills the form from this, whatever was typed. */

@@ -189,8 +189,6 @@ export const adminCredentials = {
   brokeredOnly: 'Brokered credentials only',
   brokeredOnlyMeans:
     'Sandboxes get no value of a secret, nor do MCP servers in them. Agents use the credentials above.',
-  theSettings: 'The settings',
-  theSettings2: 'the settings',
   settingSaved: 'Saved. It applies to the next start of a sandbox.',
   preview: 'The preview',
   nothingIsWithheld: 'Sandboxes get no secrets now, so nothing changes for agents.',

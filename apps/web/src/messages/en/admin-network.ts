@@ -7,8 +7,6 @@ export const adminNetwork = {
   unknownHosts: 'Unknown hosts',
   whenAHostIsNotListed:
     'What happens when a sandbox connects to a host that neither the installation nor a rule names.',
-  theSettings: 'The settings',
-  theSettings2: 'the settings',
   askAUser: 'Ask a user',
   askMeans: 'The connection waits for a few seconds while the conversation asks whether to allow the host.',
   observe: 'Observe',
@@ -23,6 +21,17 @@ export const adminNetwork = {
   emptyIsNoLimit: 'Leave empty for no limit.',
   noLimit: 'No limit',
   budgetSaved: 'Saved. It applies to what is sent from now on.',
+  newPackages: 'New packages',
+  newPackagesDescription:
+    'Keeps packages away from sandboxes until others have had time to find what is wrong with them. Lists of packages still load, and so do older files.',
+  minimumAge: 'Minimum age of a file (days)',
+  minimumAgeHint:
+    'From the time that the host says in Last-Modified. A file without one is refused. Leave empty to let all files in.',
+  anyAge: 'Any age',
+  packageHosts: 'Package hosts',
+  packageHostsHint:
+    'One a line, such as files.example.com or *.example.com. Include the hosts that files come from, not only the index.',
+  newPackagesSaved: 'Saved. It applies to the next download.',
   observedHosts: 'Observed hosts',
   theObservedHosts: 'The observed hosts',
   observedHostsDescription: 'Hosts that sandboxes reached in the last 90 days, and that no rule names yet.',

@@ -1,6 +1,5 @@
 export const adminSettings = {
   defaultsForAllConversationsOf: 'Defaults for all conversations of this organization.',
-  theSettings: 'The settings',
   thisInstallationSendsNoUsage: 'This installation sends no usage data.',
   sentToActionsOfMembers:
     'Sent to {host}: actions of members with counts, times, cost and model names. Never prompts, code, names or repositories. Only for members who share usage data in their own settings. Turning it off deletes unsent data.',
@@ -28,5 +27,4 @@ export const adminSettings = {
   exportStoredPrompts: 'Export stored prompts',
   shareUsageData: 'Share usage data',
   showUnsentData: 'Show unsent data',
-  theSettings2: 'the settings',
 } as const;

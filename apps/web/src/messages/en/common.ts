@@ -1,4 +1,6 @@
 export const common = {
+  theSettings: 'The settings',
+  theSettings2: 'the settings',
   start: 'Start',
   model: 'Model',
   back: 'Back',

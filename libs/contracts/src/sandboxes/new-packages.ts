@@ -16,7 +16,10 @@ const PackageHost = z
   );
 
 /** Hosts from which package managers get their files. */
-export const PackageHosts = z.array(PackageHost).max(MAX_PACKAGE_HOSTS);
+export const PackageHosts = z
+  .array(PackageHost)
+  .max(MAX_PACKAGE_HOSTS)
+  .meta({ examples: [['files.example.com', '*.cdn.example.com']] });
 
 /** Whether files of a host are kept away while they are new. @param host in lower case. */
 export function isPackageHost(hosts: readonly string[], host: string): boolean {

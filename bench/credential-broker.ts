@@ -5,6 +5,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import { connect as connectTls, createSecureContext, TLSSocket } from 'node:tls';
 import { credential, type Origin, TestBroker } from '../apps/credential-broker/dist/testing/test-broker.js';
+import { mitmproxyEnvironment, startMitmproxy } from './measure/mitmproxy.ts';
 import { percentile, timeEach } from './measure/percentile.ts';
 import { quick } from './measure/quick.ts';
 import type { Report } from './measure/report.ts';
@@ -18,6 +19,8 @@ const CHUNK = Buffer.alloc(64 * 1024, 'lorem ipsum ');
 const JSON_BODY = JSON.stringify({ text: 'x'.repeat(1_000) });
 
 type Open = () => Promise<Socket>;
+/** `direct`: nothing between. `peer`: mitmproxy. */
+type Ways = Readonly<Record<'direct' | 'relay' | 'broker', Open> & { peer?: Open }>;
 
 export default async function run(report: Report): Promise<void> {
   const world = await TestBroker.start({ BROKER_CONNECTIONS_PER_SANDBOX: '10000' });
@@ -30,10 +33,14 @@ export default async function run(report: Report): Promise<void> {
   });
   const relay = await startRelay(world, origin);
   await world.give(credential({ form: 'bearer', places: [{ host: HOST, port: origin.port }] }));
-  const ways: Readonly<Record<'direct' | 'relay' | 'broker', Open>> = {
+  const environment = await mitmproxyEnvironment();
+  if ('missing' in environment) report.note(`mitmproxy is not measured. ${environment.missing}`);
+  const peer = 'missing' in environment ? null : await startMitmproxy(environment, origin.port);
+  const ways: Ways = {
     direct: () => secured(connect(origin.port, '127.0.0.1'), world.roots.cert),
     relay: () => secured(connect(relay.port, '127.0.0.1'), world.authority.cert),
     broker: () => world.secure({ host: HOST }),
+    ...(peer === null ? {} : { peer: () => peer.open(HOST) }),
   };
   try {
     await warm(report, ways, origin);
@@ -50,12 +57,13 @@ export default async function run(report: Report): Promise<void> {
     }
   } finally {
     relay.close();
+    await peer?.stop();
     await world.close();
   }
 }
 
 /** Requests on a connection that is open. */
-async function warm(report: Report, ways: Readonly<Record<string, Open>>, origin: Origin): Promise<void> {
+async function warm(report: Report, ways: Ways, origin: Origin): Promise<void> {
   const samples: Record<string, number[]> = {};
   for (const [name, open] of Object.entries(ways)) {
     const agent = agentOf(await open());
@@ -65,7 +73,13 @@ async function warm(report: Report, ways: Readonly<Record<string, Open>>, origin
   const at = (name: string, p: number): number => percentile(samples[name] ?? [], p);
   for (const p of [0.5, 0.99]) {
     const figure = { unit: 'ms', n: REQUESTS } as const;
-    report.figure({ ...figure, figure: `warm_p${p * 100}`, value: at('broker', p), floor: at('relay', p) });
+    report.figure({
+      ...figure,
+      ...(ways.peer === undefined ? {} : { peer: at('peer', p) }),
+      figure: `warm_p${p * 100}`,
+      value: at('broker', p),
+      floor: at('relay', p),
+    });
     const [added, floor] = [at('broker', p) - at('direct', p), at('relay', p) - at('direct', p)];
     report.figure({ ...figure, figure: `warm_added_p${p * 100}`, value: added, floor });
   }
@@ -82,8 +96,9 @@ async function warm(report: Report, ways: Readonly<Record<string, Open>>, origin
     for (const agent of agents) agent.destroy();
     return (each * TOGETHER * 1000) / elapsed;
   };
-  const [broker, relay] = [await perSecond(ways['broker'] as Open), await perSecond(ways['relay'] as Open)];
-  report.figure({ figure: 'requests', value: broker, unit: '1/s', floor: relay, n: REQUESTS * 2 });
+  const [broker, relay] = [await perSecond(ways.broker), await perSecond(ways.relay)];
+  const peer = ways.peer === undefined ? {} : { peer: await perSecond(ways.peer) };
+  report.figure({ ...peer, figure: 'requests', value: broker, unit: '1/s', floor: relay, n: REQUESTS * 2 });
 }
 
 /** From nothing to the first answer. */

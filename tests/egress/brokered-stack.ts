@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { open, writeFile } from 'node:fs/promises';
+import { mkdir, open, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createSecureContext } from 'node:tls';
 import type { CreateCredential, Credential } from '@slipway/contracts/credentials';
@@ -32,7 +32,8 @@ export class BrokeredStack {
   folder = '';
   /** Logs of egress-proxy and credential-broker. */
   readonly logs: string[] = [];
-  private restartBroker!: () => Promise<ChildProcess>;
+  private restartBroker!: (keyFile?: string) => Promise<ChildProcess>;
+  private nextKeyFile = '';
   private broker!: ChildProcess;
 
   static async open(folder: string): Promise<BrokeredStack> {
@@ -58,6 +59,13 @@ export class BrokeredStack {
     this.broker = await this.restartBroker();
   }
 
+  /** The second step of a change of its authority: it gets the next key, which sandboxes trust already. */
+  async changeAuthority(): Promise<void> {
+    this.broker.kill('SIGTERM');
+    await once(this.broker, 'exit');
+    this.broker = await this.restartBroker(this.nextKeyFile);
+  }
+
   async credential(body: Omit<CreateCredential, 'scope' | 'description'>): Promise<Credential> {
     const response = await this.stack.user.fetch(`/api/v1/orgs/${this.stack.orgId}/credentials`, {
       method: 'POST',
@@ -78,6 +86,10 @@ export class BrokeredStack {
     const [proxyPort, brokerPort, internalPort] = [await freePort(), await freePort(), await freePort()];
     const ours = await this.authority('ours');
     const theirs = await this.authority('theirs');
+    const next = await this.authority('next');
+    this.nextKeyFile = next.keyFile;
+    const trusted = path.join(this.folder, 'trusted.crt');
+    await writeFile(trusted, `${ours.authority.cert}\n${next.authority.cert}`);
     this.outside = await OutsideWorld.open(this.folder, async (host) =>
       createSecureContext(await theirs.authority.issue(host)),
     );
@@ -97,7 +109,7 @@ export class BrokeredStack {
         'runtime-api': {
           EGRESS_PROXY_URL: `http://127.0.0.1:${proxyPort}`,
           EGRESS_SECRET: SECRETS.egress,
-          EGRESS_CA_FILE: ours.certificateFile,
+          EGRESS_CA_FILE: trusted,
         },
       }),
     });
@@ -107,13 +119,14 @@ export class BrokeredStack {
       BROKER_SECRET: SECRETS.broker,
       CREDENTIAL_CONTROL_URL: controlUrl,
       CREDENTIAL_CONTROL_SECRET: SECRETS.credentialControl,
-      BROKER_CA_FILE: ours.certificateFile,
+      BROKER_CA_FILE: await this.folderOf({ ours, next }),
       BROKER_CA_KEY_FILE: ours.keyFile,
       BROKER_PERMITTED_RANGES: `${OUTSIDE}/32`,
       BROKER_DNS_SERVERS: this.names.address,
       NODE_EXTRA_CA_CERTS: theirs.certificateFile,
     };
-    this.restartBroker = () => this.run('credential-broker', broker);
+    this.restartBroker = (keyFile = broker.BROKER_CA_KEY_FILE) =>
+      this.run('credential-broker', { ...broker, BROKER_CA_KEY_FILE: keyFile });
     this.broker = await this.restartBroker();
     await this.run('egress-proxy', {
       EGRESS_PORT: String(proxyPort),
@@ -139,6 +152,17 @@ export class BrokeredStack {
     await writeFile(certificateFile, authority.cert);
     await writeFile(keyFile, authority.key);
     return { authority, certificateFile, keyFile };
+  }
+
+  /** As a Secret is mounted. */
+  private async folderOf(
+    authorities: Readonly<Record<string, { readonly authority: TestAuthority }>>,
+  ): Promise<string> {
+    const folder = path.join(this.folder, 'authorities');
+    await mkdir(folder);
+    for (const [name, { authority }] of Object.entries(authorities))
+      await writeFile(path.join(folder, `${name}.crt`), authority.cert);
+    return folder;
   }
 
   private async run(app: string, env: Readonly<Record<string, string>>): Promise<ChildProcess> {

@@ -213,6 +213,21 @@ describe('a sandbox whose agent a prompt has turned, with brokered credentials',
     expect(await sandbox(`cd private && git fetch origin && echo ALL WELL`)).toContain('ALL WELL');
   });
 
+  it('goes on while the authority of the broker is changed; what trusts only the one before sends nothing', async () => {
+    if (!curl) return skipTest('curl is not installed: apt-get install curl');
+    const issuer = `curl -sv ${at('api.example', '/v1/me')} 2>&1 | grep -o 'CN=[a-z]*' | tail -1`;
+    expect(await sandbox(issuer)).toContain('CN=ours');
+    await world.changeAuthority();
+    expect(await sandbox(issuer)).toContain('CN=next');
+    expect(await sandbox(`cd private && git fetch origin && echo ALL WELL`)).toContain('ALL WELL');
+    const seen = world.outside.taken.length;
+    const old = path.join(folder, 'ours.crt');
+    expect(await sandbox(`curl -s --cacert ${old} ${at('api.example', '/v1/me')}; echo "curl: $?"`)).toContain(
+      'curl: 60',
+    );
+    expect(world.outside.taken.length).toBe(seen);
+  });
+
   it('has none of the planted values in processes, memory and files; nor have the log, the events and the database', async () => {
     if (missing !== null) return skipTest(missing);
     const needles = Object.values(PLANTED).flatMap((value) => [

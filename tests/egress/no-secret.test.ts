@@ -28,6 +28,8 @@ describe('a sandbox whose agent a prompt has turned, with brokered credentials',
   let folder = '';
   let curl = false;
   let pip = false;
+  let java = false;
+  let maven = false;
   const ids: Record<string, string> = {};
   let talk: Talk;
   let step = 0;
@@ -35,6 +37,7 @@ describe('a sandbox whose agent a prompt has turned, with brokered credentials',
   beforeAll(async () => {
     folder = await mkdtemp(path.join(os.tmpdir(), 'slipway-brokered-'));
     [curl, pip] = [await has('curl', '--version'), await has('python3', '-m', 'pip', '--version')];
+    [java, maven] = [await has('java', '-version'), await has('mvn', '--version')];
     world = await BrokeredStack.open(folder);
     const place = (host: Host, more: Partial<Place> = {}): Place => ({
       host,
@@ -169,6 +172,41 @@ describe('a sandbox whose agent a prompt has turned, with brokered credentials',
     expect(said).toContain('credential.request-refused');
     expect(said).toContain('GET, HEAD, OPTIONS of every path (rule egr_');
     expect(world.outside.taken.length).toBe(before);
+  });
+
+  it('calls an API from Java, which finds neither the proxy nor the roots by itself, and reads why a host is refused', async () => {
+    if (!java) return skipTest('java is not installed: apt-get install openjdk-17-jdk-headless');
+    const program = `public class Get {
+  public static void main(String[] urls) throws Exception {
+    for (String url : urls)
+      try (var in = new java.net.URL(url).openStream()) {
+        System.out.println(new String(in.readAllBytes()));
+      } catch (java.io.IOException refused) {
+        System.out.println("refused: " + refused.getMessage());
+      }
+    var client = java.net.http.HttpClient.newHttpClient();
+    var request = java.net.http.HttpRequest.newBuilder(java.net.URI.create(urls[0])).build();
+    System.out.println("status " + client.send(request, java.net.http.HttpResponse.BodyHandlers.ofString()).statusCode());
+  }
+}`;
+    const file = Buffer.from(program).toString('base64');
+    const said = await sandbox(
+      `echo ${file} | base64 -d > Get.java && java Get.java ${at('api.example', '/v1/me')} https://not-listed.example/`,
+    );
+    expect(said).toContain('"me":"agent"');
+    expect(said).toMatch(/refused: .*403/);
+    expect(said).toContain('status 200');
+  });
+
+  it('has Maven ask its repository through the proxy as it is', async () => {
+    if (!maven) return skipTest('mvn is not installed: apt-get install maven');
+    const settings = `<settings><mirrors><mirror><id>m</id><mirrorOf>*</mirrorOf><url>${at('files.example', '/maven')}</url></mirror></mirrors></settings>`;
+    const before = world.outside.taken.length;
+    await sandbox(
+      `mkdir -p mvn && echo '${settings}' > mvn/settings.xml && mvn -B -s mvn/settings.xml -Dmaven.repo.local=mvn/repository help:version; echo`,
+    );
+    const asked = world.outside.taken.slice(before).map((each) => each.path);
+    expect(asked).toContainEqual(expect.stringMatching(/^\/maven\/org\/(apache|codehaus)\//));
   });
 
   it('uses a reference in place of a key at its place alone', async () => {

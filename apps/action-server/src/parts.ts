@@ -11,6 +11,7 @@ import { OneAtATime } from './editor/one-at-a-time.js';
 import { largeDirectory } from './files/large-directory.js';
 import { TurnMarks } from './git/turn-marks.js';
 import { IPython } from './ipython/ipython.js';
+import { ProxyRelay } from './java/proxy-relay.js';
 import { LiveTerminals } from './live-terminal/live-terminals.js';
 import { McpSets } from './mcp/mcp-sets.js';
 import { Search } from './search/search.js';
@@ -51,10 +52,12 @@ export function createParts({
   refusedPorts = () => new Set(),
 }: PartsOptions) {
   mkdirSync(workspace, { recursive: true });
+  const relay = new ProxyRelay();
   // A repository that the workspace happens to lie in is none of the workspace's.
   const environment = new ShellEnvironment(
     { ...env, GIT_CEILING_DIRECTORIES: path.dirname(workspace) },
     new TrustBundle(largeDirectory(stateDirectory, 'trust'), env),
+    relay,
   );
   const outputs = largeDirectory(stateDirectory, 'output');
   const allowance = new OutputAllowance();
@@ -85,7 +88,7 @@ export function createParts({
     environment,
     workspace,
     directory: largeDirectory(stateDirectory, 'browser'),
-    refusedPorts,
+    refusedPorts: () => (relay.port === null ? refusedPorts() : new Set([...refusedPorts(), relay.port])),
   });
   const browserView = new BrowserView(browser);
   const repositories = { directory: workspace, environment };
@@ -111,7 +114,8 @@ export function createParts({
     commands,
     /** Ends the terminal and every command, with what they started. */
     close: (): void => {
-      for (const part of [terminal, shells, vscode, ipython, mcp, browserView, browser, marks, commands]) part.close();
+      for (const part of [terminal, shells, vscode, ipython, mcp, browserView, browser, marks, commands, relay])
+        part.close();
       rmSync(outputs, { recursive: true, force: true });
     },
   };

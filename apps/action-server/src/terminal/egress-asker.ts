@@ -20,6 +20,12 @@ export function askedBy(env: Readonly<Record<string, string>>, asker: string | u
   return { ...env, ...named };
 }
 
+/** egress-proxy with the password of this sandbox; `null`: the variables name none, or one that is spoken to by TLS. */
+export function egressProxyOf(env: Readonly<Record<string, string>>): URL | null {
+  const proxy = env['HTTPS_PROXY'] ?? '';
+  return proxy.startsWith('http://') && OURS.test(proxy) && URL.canParse(proxy) ? new URL(proxy) : null;
+}
+
 /** Whether the two values of a variable differ in nothing but who asks. */
 export function isOnlyAsker(before: string | undefined, after: string): boolean {
   const [, user, rest] = OURS.exec(after) ?? [];

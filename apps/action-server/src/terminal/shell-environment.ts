@@ -1,4 +1,6 @@
-import { askedBy } from './egress-asker.js';
+import { JAVA_OPTIONS, javaOptions } from '../java/java-options.js';
+import type { ProxyRelay } from '../java/proxy-relay.js';
+import { askedBy, egressProxyOf } from './egress-asker.js';
 import { EGRESS_CA, type TrustBundle } from './trust-bundle.js';
 
 /**
@@ -44,10 +46,14 @@ export class ShellEnvironment {
   #ca: string | null = null;
   #leftOut: readonly string[] = [];
 
-  /** @param trust absent: certificates of credential-broker are trusted by no command. */
+  /**
+   * @param trust absent: certificates of credential-broker are trusted by no command. @param relay absent: Java finds no
+   * proxy.
+   */
   constructor(
     private readonly own: Readonly<Record<string, string | undefined>>,
     private readonly trust?: TrustBundle,
+    private readonly relay?: ProxyRelay,
   ) {}
 
   /**
@@ -72,6 +78,7 @@ export class ShellEnvironment {
       } else leftOut.push(name.replaceAll(/[^\w]/g, '?').slice(0, 100));
     }
     this.#leftOut = leftOut;
+    this.relay?.leadTo(egressProxyOf(env));
     this.#configured = given;
   }
 
@@ -118,14 +125,24 @@ export class ShellEnvironment {
     return { LANG: 'C.UTF-8', ...passedOn(this.own) };
   }
 
-  /** What the platform adds, before what the user's own environment says: the file of roots, and what was left out. */
+  /** What the platform adds, before what the user's own environment says: roots, Java's options, what was left out. */
   #trusted(): Readonly<Record<string, string>> {
     const trusted = this.#ca === null || this.trust === undefined ? {} : this.trust.variables(this.#ca);
     const leftOut = trusted === null ? [...this.#leftOut, EGRESS_CA] : this.#leftOut;
     return {
       ...trusted,
+      ...this.#java(),
       ...(leftOut.length === 0 ? {} : { SLIPWAY_LEFT_OUT: leftOut.join(' ').slice(0, MAX_BYTES / 2) }),
     };
+  }
+
+  #java(): Readonly<Record<string, string>> {
+    const options = javaOptions({
+      port: this.relay?.port ?? null,
+      roots: this.#ca === null ? null : (this.trust?.javaRoots(this.#ca) ?? null),
+      direct: this.#configured['NO_PROXY'] ?? '',
+    });
+    return options === null ? {} : { [JAVA_OPTIONS]: options };
   }
 }
 

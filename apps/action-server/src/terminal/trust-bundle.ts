@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { rootCertificates } from 'node:tls';
+import { trustStoreOf } from '../java/trust-store.js';
 
 /** Given by the activation: certificates that stand for hosts at which credential-broker opens TLS. PEM. */
 export const EGRESS_CA = 'SLIPWAY_EGRESS_CA';
@@ -27,12 +28,21 @@ const IMAGE_ROOTS = ['/etc/ssl/certs/ca-certificates.crt', '/etc/pki/tls/certs/c
 /** Largest file of roots that is read; all that browsers trust is a quarter of a megabyte. Bytes. */
 const MAX_ROOTS_BYTES = 8 * 1024 * 1024;
 
+interface Written {
+  readonly ca: string;
+  /** All roots, and ours alone. PEM. */
+  readonly file: string;
+  readonly own: string;
+  /** All roots, for Java. */
+  readonly java: string;
+}
+
 /**
  * Files by which every program of the sandbox trusts the certificates of credential-broker: what the image trusts and
  * those, in one file that is no part of the workspace and of no archive.
  */
 export class TrustBundle {
-  #written: { readonly ca: string; readonly file: string; readonly own: string } | null = null;
+  #written: Written | null = null;
 
   /** @param own the environment of this process, whose own files of roots go into the bundle. */
   constructor(
@@ -53,14 +63,29 @@ export class TrustBundle {
     }
   }
 
-  #files(ca: string): { readonly file: string; readonly own: string } {
+  /** For Java, beside `variables`. @returns `null` where it cannot be written. */
+  javaRoots(ca: string): string | null {
+    try {
+      return this.#files(ca).java;
+    } catch {
+      return null;
+    }
+  }
+
+  #files(ca: string): Written {
     const known = this.#written;
     // A command may have emptied the folder for temporary files.
-    if (known?.ca === ca && existsSync(known.file) && existsSync(known.own)) return known;
+    if (known?.ca === ca && [known.file, known.own, known.java].every((file) => existsSync(file))) return known;
     mkdirSync(this.directory, { recursive: true, mode: 0o755 });
     const extra = this.#read(this.own['NODE_EXTRA_CA_CERTS']);
     const all = [this.#imageRoots(), extra ?? '', ca].map((text) => text.trim()).filter((text) => text !== '');
-    const written = { ca, file: this.#write('roots', `${all.join('\n')}\n`), own: this.#write('egress', ca) };
+    const roots = `${all.join('\n')}\n`;
+    const written = {
+      ca,
+      file: this.#write('roots.pem', roots),
+      own: this.#write('egress.pem', ca),
+      java: this.#write('roots.jks', trustStoreOf(roots)),
+    };
     this.#written = written;
     return written;
   }
@@ -83,8 +108,9 @@ export class TrustBundle {
   }
 
   /** Under a name of its content, and whole or not at all: programs that run go on with the file that they have. */
-  #write(what: string, text: string): string {
-    const name = `${what}-${createHash('sha256').update(text).digest('hex').slice(0, 12)}.pem`;
+  #write(what: string, text: string | Buffer): string {
+    const { name: stem, ext } = path.parse(what);
+    const name = `${stem}-${createHash('sha256').update(text).digest('hex').slice(0, 12)}${ext}`;
     const file = path.join(this.directory, name);
     const draft = `${file}.${process.pid}`;
     writeFileSync(draft, text, { mode: 0o444 });

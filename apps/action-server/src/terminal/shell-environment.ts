@@ -47,8 +47,8 @@ export class ShellEnvironment {
   #leftOut: readonly string[] = [];
 
   /**
-   * @param trust absent: certificates of credential-broker are trusted by no command. @param relay absent: Java finds no
-   * proxy.
+   * @param trust absent: certificates of credential-broker are trusted by no command.
+   * @param relay absent: Java finds no proxy.
    */
   constructor(
     private readonly own: Readonly<Record<string, string | undefined>>,

@@ -9,6 +9,7 @@ import { EditHistory } from './editor/edit-history.js';
 import { FileEditor } from './editor/file-editor.js';
 import { OneAtATime } from './editor/one-at-a-time.js';
 import { largeDirectory } from './files/large-directory.js';
+import { WorkspaceFingerprints } from './fingerprints/workspace-fingerprints.js';
 import { TurnMarks } from './git/turn-marks.js';
 import { IPython } from './ipython/ipython.js';
 import { ProxyRelay } from './java/proxy-relay.js';
@@ -110,6 +111,7 @@ export function createParts({
     mcp,
     gitReading: { workspace: repositories, marks },
     archive,
+    fingerprints: new WorkspaceFingerprints(workspace, environment),
     vscode,
     commands,
     /** Ends the terminal and every command, with what they started. */

@@ -2,6 +2,7 @@ import { actionRoutes } from './actions/actions.routes.js';
 import { archiveRoutes } from './archive/archive.routes.js';
 import { commandRoutes } from './command/command.routes.js';
 import { fileRoutes } from './files/files.routes.js';
+import { fingerprintRoutes } from './fingerprints/fingerprints.routes.js';
 import { gitRoutes } from './git/git.routes.js';
 import { aliveRoutes } from './http/alive.routes.js';
 import type { LiveChannels } from './http/live.js';
@@ -23,6 +24,7 @@ export function routesOf({
   gitReading,
   turns,
   archive,
+  fingerprints,
   vscode,
   commands,
 }: Parts): Routes {
@@ -42,6 +44,7 @@ export function routesOf({
     ...archiveRoutes(archive, workspace),
     ...fileRoutes(workspace),
     ...zipRoutes(workspace),
+    ...fingerprintRoutes(fingerprints),
   };
 }
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { InternalSignature } from '@slipway/auth/internal-signature';
@@ -17,6 +18,9 @@ import { RequestService } from './forward/serve-request.js';
 import { asksForWebSocket } from './forward/websocket.js';
 import { Intake } from './intake/intake.js';
 import { LeafCertificates } from './intake/leaf-certificates.js';
+import { BodyTallies } from './leaving/body-tallies.js';
+import { BodyWatch } from './leaving/body-watch.js';
+import { Workspaces } from './leaving/workspaces.js';
 import { type BrokerMetrics, createBrokerMetrics } from './metrics.js';
 
 export interface CredentialBroker {
@@ -70,7 +74,10 @@ export async function startCredentialBroker(
     (line) => held.lease(line),
     (why) => metrics.cut.inc({ why }),
   );
+  const workspaces = new Workspaces({ ask: (question) => client.prints(question), logger });
+  const bodies = new BodyTallies({ client, source: randomUUID(), logger });
   const service = new RequestService({
+    bodies: new BodyWatch(workspaces, bodies),
     held,
     tokens,
     resting,
@@ -123,6 +130,8 @@ export async function startCredentialBroker(
       await tokens.close();
       refreshing.close();
       resting.close();
+      workspaces.close();
+      await bodies.close();
       client.close();
       server.closeAllConnections();
       await health.close();

@@ -23,3 +23,4 @@ export {
   type WritingSocket,
 } from './reading-pace.js';
 export { type RequestTarget, readRequestTarget } from './request-path.js';
+export { type Selected, SHINGLE_BYTES, Winnowing } from './winnowing.js';

@@ -62,6 +62,8 @@ export function workspaceRoutes(
     shown(AGENT_ROUTES.commits),
     shown(AGENT_ROUTES.markLook),
     shown(AGENT_ROUTES.repositories),
+    // Numbers: nothing in them can be masked.
+    serve(AGENT_ROUTES.fingerprints, (call) => actionServer.forward(call, toolPath(AGENT_ROUTES.fingerprints))),
     {
       ...masked('/git/commits/:sha/changes'),
       handle: (call) => {

@@ -10,6 +10,12 @@ import {
   RotatedAnswer,
   type RotatedCredential,
 } from '@slipway/contracts/credentials';
+import {
+  type EgressBodyBatch,
+  type WorkspacePrints,
+  WorkspacePrintsAnswer,
+  type WorkspacePrintsQuestion,
+} from '@slipway/contracts/sandboxes';
 
 /** Of many values. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
@@ -59,5 +65,16 @@ export class ControlClient extends InternalClient {
   /** @throws Error when app-server cannot be reached, or does not take it. */
   async reflected(body: ReflectedCredential): Promise<void> {
     await this.ask('/internal/credentials/v1/reflected', body);
+  }
+
+  /** Fingerprints of the conversation's workspace. @throws Error as `open`. */
+  async prints(question: WorkspacePrintsQuestion): Promise<WorkspacePrints | null> {
+    const { answer } = await this.ask('/internal/credentials/v1/prints', question);
+    return WorkspacePrintsAnswer.parse(JSON.parse(answer)).prints;
+  }
+
+  /** @throws Error as `reflected`. */
+  async countBodies(batch: EgressBodyBatch): Promise<void> {
+    await this.ask('/internal/credentials/v1/bodies', batch);
   }
 }

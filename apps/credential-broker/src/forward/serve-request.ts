@@ -10,6 +10,7 @@ import type { Tunnel } from '../intake/tunnel.js';
 import { type Judged, judgeRequest, type Passed, passAgain } from '../judge/judge-request.js';
 import { answerOf, reasonOf, refused } from '../judge/refusal.js';
 import { type RequestHead, readHead, readHeaders, valuesOf } from '../judge/request-head.js';
+import type { BodyWatch } from '../leaving/body-watch.js';
 import type { BrokerMetrics } from '../metrics.js';
 import { upstreamFor } from './certified.js';
 import { forward, tooLarge } from './forward.js';
@@ -28,6 +29,7 @@ export interface RequestServiceOptions {
   readonly resting: Resting;
   readonly metrics: BrokerMetrics;
   readonly logger: Logger;
+  readonly bodies: Pick<BodyWatch, 'watch'>;
   readonly upstream: UpstreamOptions;
   readonly maxBodyBytes: number;
 }
@@ -139,6 +141,7 @@ export class RequestService {
     for (const { id, use } of judged.used) tunnel.used.set(id, JSON.stringify(use));
     tunnel.confirmedAt = performance.now();
     metrics.seconds.observe((performance.now() - since) / 1000);
+    this.options.bodies.watch({ line, ...outgoing });
     const status = await forward(request, response, {
       tunnel,
       upstream: upstreamFor(tunnel, judged, this.options.upstream),

@@ -5,6 +5,7 @@ import { BundleRequest, GitCommitsPage, GitRepositories, MarkTurnRequest } from 
 import { TurnHunkForAgent } from '../repositories/turn-hunk.js';
 import { THROUGH_GATEWAY_HEADER } from '../sandboxes/sandbox-access.js';
 import { VscodeUrl } from '../sandboxes/vscode.js';
+import { WorkspacePrints } from '../sandboxes/workspace-prints.js';
 import type { AgentRoute } from './agent-route.js';
 import {
   AskAgentRequest,
@@ -261,6 +262,15 @@ export const AGENT_ROUTES = {
     access: 'session',
     query: ['path'],
     answer: GitRepositories,
+    refusals: WORKSPACE,
+  },
+  /** Of the text of the workspace, below a folder of it. */
+  fingerprints: {
+    method: 'GET',
+    path: '/api/file/fingerprints',
+    access: 'session',
+    query: ['path'],
+    answer: WorkspacePrints,
     refusals: WORKSPACE,
   },
   /**

@@ -136,7 +136,12 @@ export const EgressRequestList = z.object({
   /** Whether an answer may name methods and paths: the installation has a credential-broker. */
   opensHosts: z.boolean(),
   /** What the conversation has sent until now, as far as it is counted. */
-  sent: z.object({ bytesOut: z.int(), hosts: z.int() }),
+  sent: z.object({
+    bytesOut: z.int(),
+    hosts: z.int(),
+    /** Text of the workspace, in bodies to opened hosts. */
+    workspaceBytes: z.int(),
+  }),
 });
 export type EgressRequestList = z.infer<typeof EgressRequestList>;
 

@@ -40,8 +40,31 @@ export const EgressTrafficRow = z.object({
 });
 export type EgressTrafficRow = z.infer<typeof EgressTrafficRow>;
 
+/** Opened hosts of a conversation whose bodies are said. */
+export const MAX_BODY_HOSTS = 100;
+
+/** What the bodies of requests to an opened host held, as credential-broker saw it. */
+export const EgressBodies = z.object({
+  host: z.string(),
+  port: z.int(),
+  /** With a body. */
+  requests: z.int(),
+  bytes: Bytes,
+  /** Text of the workspace, as it is after unpacking. */
+  workspaceBytes: Bytes,
+  /** Of `bytes`, those that were not compared with the workspace. */
+  unreadBytes: Bytes,
+  /** Of the workspace, the three with the most of that; `.` is the folder that the conversation works in. */
+  folders: z.array(z.object({ folder: z.string(), bytes: Bytes })),
+  /** Content types, the three with the most bytes; `''`: none was named. */
+  types: z.array(z.object({ type: z.string(), bytes: Bytes })),
+});
+export type EgressBodies = z.infer<typeof EgressBodies>;
+
 export const EgressTraffic = z.object({
   data: z.array(EgressTrafficRow).max(MAX_TRAFFIC_ROWS),
+  /** Of opened hosts alone: what is in the bytes of others is not seen. */
+  bodies: z.array(EgressBodies).max(MAX_BODY_HOSTS),
   /** Hosts that were reached, and those that never were. */
   hosts: z.int(),
   refusedHosts: z.int(),

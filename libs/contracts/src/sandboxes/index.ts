@@ -56,10 +56,12 @@ export {
   EGRESS_ADMITTED_BY,
   EGRESS_TRAFFIC_DAYS,
   EgressAdmittedBy,
+  EgressBodies,
   EgressTopHost,
   EgressTopHosts,
   EgressTraffic,
   EgressTrafficRow,
+  MAX_BODY_HOSTS,
   MAX_TOP_HOSTS,
   MAX_TRAFFIC_ROWS,
 } from './egress-traffic.js';
@@ -118,3 +120,17 @@ export {
 } from './sandboxes.js';
 export { LARGEST_CONVERSATIONS, STORAGE_STATES, Storage, StoredConversation } from './storage.js';
 export { OpenEditor, OpenVscodeRequest, OpenVscodeResponse, VscodeStatus, VscodeUrl } from './vscode.js';
+export {
+  EgressBodyBatch,
+  EgressBodyTally,
+  MAX_BODY_ROWS,
+  MAX_CONVERSATION_BODY_ROWS,
+  MAX_PRINT_FOLDERS,
+  MAX_PRINTS,
+  MAX_PRINTS_BYTES,
+  OTHER_TYPE,
+  PRINT_WINDOWS,
+  WorkspacePrints,
+  WorkspacePrintsAnswer,
+  WorkspacePrintsQuestion,
+} from './workspace-prints.js';

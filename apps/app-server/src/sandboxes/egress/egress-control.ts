@@ -12,7 +12,13 @@ import {
   RotatedCredential,
 } from '@slipway/contracts/credentials';
 import { ERRORS } from '@slipway/contracts/errors';
-import { EgressBytesQuestion, EgressQuestion, EgressTallyBatch } from '@slipway/contracts/sandboxes';
+import {
+  EgressBodyBatch,
+  EgressBytesQuestion,
+  EgressQuestion,
+  EgressTallyBatch,
+  WorkspacePrintsQuestion,
+} from '@slipway/contracts/sandboxes';
 import type { Clock } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
@@ -126,6 +132,18 @@ export class EgressControl implements OnApplicationBootstrap, OnApplicationShutd
           await this.credentials.rest(reflected);
           return '{}';
         }),
+        prints: route(WorkspacePrintsQuestion, 'application/json', async (question) =>
+          JSON.stringify(await this.tallies.prints(question)),
+        ),
+        bodies: route(
+          EgressBodyBatch,
+          'application/json',
+          async (batch) => {
+            await this.tallies.countBodies(batch);
+            return '{}';
+          },
+          { maxBytes: MAX_TALLIES_BYTES },
+        ),
         renew: route(RenewalQuestion, 'text/plain', async (question, signed) =>
           box.encrypt(JSON.stringify(await this.renewals.renew(question)), `renewal:${signed}`).toString('base64'),
         ),

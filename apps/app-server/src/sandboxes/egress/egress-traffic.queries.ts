@@ -10,6 +10,7 @@ import {
   MAX_TRAFFIC_ROWS,
 } from '@slipway/contracts/sandboxes';
 import type { PoolClient } from '@slipway/db/sql';
+import { workspaceSentBy } from './egress-bodies.queries.js';
 
 /** A sum as a number of JSON. */
 const sum = (column: string): string => `least(coalesce(sum(${column}), 0), ${Number.MAX_SAFE_INTEGER})::float8`;
@@ -33,7 +34,7 @@ export async function trafficOf(
   client: PoolClient,
   orgId: string,
   conversationId: string,
-): Promise<Omit<EgressTraffic, 'budget'>> {
+): Promise<Omit<EgressTraffic, 'bodies' | 'budget'>> {
   const since = [orgId, conversationId, EGRESS_TALLY_DAYS];
   const { rows } = await client.query<TrafficRow>(
     `SELECT t.*, coalesce(r.name, k.name) AS name FROM (
@@ -47,7 +48,7 @@ export async function trafficOf(
      ORDER BY bytes_out DESC, connections DESC, host, port, verdict, rule`,
     since,
   );
-  const { rows: totals } = await client.query<Omit<EgressTraffic, 'data' | 'budget'>>(
+  const { rows: totals } = await client.query<Omit<EgressTraffic, 'bodies' | 'budget' | 'data'>>(
     `SELECT (count(*) FILTER (WHERE was_reached))::integer AS hosts, (count(*) FILTER (WHERE NOT was_reached))::integer AS "refusedHosts",
        ${sum('bytes_out')} AS "bytesOut", ${sum('bytes_in')} AS "bytesIn"
      FROM (SELECT bool_or(${reached}) AS was_reached, sum(bytes_out) AS bytes_out, sum(bytes_in) AS bytes_in FROM app.egress_tally
@@ -76,12 +77,13 @@ export async function sentBy(
   orgId: string,
   conversationId: string,
 ): Promise<EgressRequestList['sent']> {
-  const { rows } = await client.query<EgressRequestList['sent']>(
+  const { rows } = await client.query<Omit<EgressRequestList['sent'], 'workspaceBytes'>>(
     `SELECT ${sum('bytes_out')} AS "bytesOut", count(DISTINCT host)::integer AS hosts FROM app.egress_tally
      WHERE org_id = $1 AND conversation_id = $2 AND ${reached} AND hour > now() - make_interval(days => $3)`,
     [orgId, conversationId, EGRESS_TALLY_DAYS],
   );
-  return rows[0] ?? { bytesOut: 0, hosts: 0 };
+  const workspaceBytes = await workspaceSentBy(client, orgId, conversationId);
+  return { ...(rows[0] ?? { bytesOut: 0, hosts: 0 }), workspaceBytes };
 }
 
 /** Of conversations that are not deleted, in the last 30 days. */

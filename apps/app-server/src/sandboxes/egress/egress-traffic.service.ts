@@ -4,6 +4,7 @@ import type { EgressTopHosts, EgressTraffic } from '@slipway/contracts/sandboxes
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { notFound } from '@slipway/errors';
 import { SQL_POOL } from '../../platform/tokens.js';
+import { bodiesOf } from './egress-bodies.queries.js';
 import { EgressBudgetService } from './egress-budget.service.js';
 import { topHosts, trafficOf } from './egress-traffic.queries.js';
 
@@ -24,7 +25,8 @@ export class EgressTrafficService {
       ]);
       if (rowCount === 0) throw notFound();
       const budget = await this.budgets.today(client, orgId, conversationId);
-      return { ...(await trafficOf(client, orgId, conversationId)), budget };
+      const bodies = await bodiesOf(client, orgId, conversationId);
+      return { ...(await trafficOf(client, orgId, conversationId)), bodies, budget };
     });
   }
 

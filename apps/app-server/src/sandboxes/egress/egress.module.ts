@@ -10,6 +10,7 @@ import { EgressTalliesService } from './egress-tallies.service.js';
 import { EgressTrafficService } from './egress-traffic.service.js';
 import { EgressTrialService } from './egress-trial.service.js';
 import { ObservedHostsService } from './observed-hosts.service.js';
+import { WorkspacePrintsService } from './workspace-prints.service.js';
 
 @Module({
   imports: [CredentialsModule],
@@ -24,6 +25,7 @@ import { ObservedHostsService } from './observed-hosts.service.js';
     EgressTrafficService,
     EgressTrialService,
     ObservedHostsService,
+    WorkspacePrintsService,
   ],
 })
 export class EgressModule {}

@@ -346,6 +346,19 @@ export interface Tables {
     readonly granted: string[];
     readonly key_days: number | null;
   };
+  'app.egress_body': {
+    readonly org_id: string;
+    readonly conversation_id: string;
+    readonly hour: Date;
+    readonly host: string;
+    readonly port: number;
+    readonly type: string;
+    readonly folder: string;
+    readonly requests: number;
+    readonly bytes: number;
+    readonly workspace_bytes: number;
+    readonly unread_bytes: number;
+  };
   'app.egress_grant': {
     readonly org_id: string;
     readonly id: string;

@@ -73,6 +73,21 @@ describeUnless(
     expect(await hosts.count()).toBe(3);
     await hosts.filter({ hasText: 'registry.npmjs.org:443' }).getByText('40.0 KB sent · 700.0 MB received').waitFor();
     await hosts.filter({ hasText: 'a-very-long-name' }).getByText('A user was asked · tried 3 times').waitFor();
+    // What credential-broker saw of an opened host, as hostile as a sandbox can make it.
+    await query(
+      `INSERT INTO app.egress_body (org_id, conversation_id, hour, host, port, type, folder, requests, bytes, workspace_bytes, unread_bytes)
+       VALUES ($1, $2, date_trunc('hour', now()), 'registry.npmjs.org', 443, 'application/json', '', 3, 36864, 12288, 0),
+              ($1, $2, date_trunc('hour', now()), 'registry.npmjs.org', 443, '', '', 1, 1024, 0, 1024),
+              ($1, $2, date_trunc('hour', now()), 'registry.npmjs.org', 443, 'application/json', 'src/billing', 0, 0, 8192, 0),
+              ($1, $2, date_trunc('hour', now()), 'registry.npmjs.org', 443, 'application/json', '<img src=x>/a-very-long-name-of-a-folder-that-nobody-would-choose-by-themselves', 0, 0, 4096, 0)`,
+      [org.id, conversation],
+    );
+    const opened = hosts.filter({ hasText: 'registry.npmjs.org:443' });
+    await opened.getByText('37.0 KB in 4 requests: application/json, no type named').waitFor();
+    await opened.getByText('12.0 KB of the workspace').waitFor();
+    await opened.getByText('from src/billing, <img src=x>/a-very-long-name').waitFor();
+    await opened.getByText('1.0 KB not compared with the workspace').waitFor();
+    expect(await panel.getByText(/of the workspace/).count()).toBe(1);
     await clean('conversation-network');
     await page.setViewportSize({ width: 1440, height: 900 });
     await panel.getByRole('combobox', { name: 'Show' }).selectOption({ label: 'Refused' });
@@ -89,7 +104,7 @@ describeUnless(
       [org.id, conversation],
     );
     await page.reload();
-    await page.getByText('This conversation has sent 1.0 MB to 2 hosts so far.').waitFor();
+    await page.getByText('This conversation has sent 1.0 MB to 2 hosts so far. 12.0 KB of it was text of the workspace').waitFor();
     await clean('card-sent');
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.goto(`${own.stack.url}/${org.slug}/admin/network`);

@@ -124,6 +124,7 @@ describe('what sandboxes send', () => {
       refusedHosts: 1,
       bytesOut: twice,
       bytesIn: expect.any(Number),
+      bodies: [],
       budget: null,
     });
     const { body: top } = await world.app.http<EgressTopHosts>(owner, 'GET', `${of}/egress-traffic`);
@@ -140,7 +141,7 @@ describe('what sandboxes send', () => {
       'GET',
       `${of}/conversations/${sandbox.conversation}/egress-requests`,
     );
-    expect(requests.sent).toEqual({ bytesOut: twice, hosts: 1 });
+    expect(requests.sent).toEqual({ bytesOut: twice, hosts: 1, workspaceBytes: 0 });
     const stranger = await world.app.http<{ code: string }>(
       ada,
       'GET',

@@ -249,6 +249,10 @@ describe('row-level security', () => {
           [conversation, org],
         );
         await owner.query(
+          `INSERT INTO app.egress_body (org_id, conversation_id, hour, host, port, type) VALUES ($2, $1, now(), 'h', 1, '')`,
+          [conversation, org],
+        );
+        await owner.query(
           `WITH spent AS (INSERT INTO app.egress_spent (org_id, conversation_id, day, host, bytes) VALUES ($2, $1, '2026-01-01', '', 1))
            INSERT INTO app.egress_grant (org_id, id, conversation_id, day, host, bytes) VALUES ($2, 'g', $1, '2026-01-01', 'h', 1)`,
           [conversation, org],

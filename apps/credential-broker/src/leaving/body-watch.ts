@@ -13,7 +13,9 @@ const MAX_HELD_BYTES = 1024 * 1024;
 const MAX_ALL_HELD_BYTES = 32 * 1024 * 1024;
 /** Bytes that wait to be unpacked. */
 const MAX_PACKED_BYTES = 1024 * 1024;
-const DECODERS: Readonly<Record<string, () => Transform>> = {
+/** `bytesWritten`: of what was given to it, what it has unpacked. */
+type Decoder = Transform & { readonly bytesWritten: number };
+const DECODERS: Readonly<Record<string, () => Decoder>> = {
   gzip: createGunzip,
   'x-gzip': createGunzip,
   deflate: createInflate,
@@ -78,7 +80,7 @@ interface Around {
 
 class Look {
   private readonly type: string;
-  private readonly decoder: Transform | null;
+  private readonly decoder: Decoder | null;
   private readonly decoded: Promise<void>;
   private bytes = 0;
   /** When no more is compared: how much of it was. */
@@ -112,7 +114,7 @@ class Look {
     // A shorter one has no shingle.
     if (this.bytes >= SHINGLE_BYTES || this.decoder !== null) this.known ??= this.learn();
     if (this.decoder === null) return this.compare(chunk);
-    if (this.decoder.writableLength + chunk.length > MAX_PACKED_BYTES) return this.stop(chunk.length);
+    if (this.decoder.writableLength + chunk.length > MAX_PACKED_BYTES) return this.stop();
     this.decoder.write(chunk);
   }
 
@@ -129,24 +131,25 @@ class Look {
   private async learn(): Promise<void> {
     const prints = await this.around.workspaces.of(this.line);
     const waiting = this.drop();
-    if (prints === null) return this.stop(this.bytes);
+    if (prints === null) return this.stop(0);
     this.scan = new BodyScan(prints, this.type);
     for (const chunk of waiting) this.scan.push(chunk);
   }
 
   private compare(chunk: Buffer): void {
     if (this.readBytes !== null) return;
-    if (!this.around.workspaces.take(this.line, chunk.length)) return this.stop(chunk.length);
+    const before = this.decoder?.bytesWritten ?? this.bytes - chunk.length;
+    if (!this.around.workspaces.take(this.line, chunk.length)) return this.stop(before);
     if (this.scan !== null) return this.scan.push(chunk);
     if (this.waitingBytes + chunk.length > MAX_HELD_BYTES || !this.around.room(chunk.length))
-      return this.stop(chunk.length);
+      return this.stop(before);
     this.waiting.push(chunk);
     this.waitingBytes += chunk.length;
   }
 
-  /** No more is compared. @param unread of what has come. */
-  private stop(unread = 0): void {
-    this.readBytes ??= Math.max(this.bytes - unread, 0);
+  /** No more is compared. @param readBytes of what has come; what is unpacked lags behind that. */
+  private stop(readBytes = this.decoder?.bytesWritten ?? 0): void {
+    this.readBytes ??= Math.min(readBytes, this.bytes);
     this.decoder?.destroy();
   }
 

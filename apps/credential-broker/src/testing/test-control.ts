@@ -15,6 +15,7 @@ import {
   RenewalQuestion,
   RotatedCredential,
 } from '@slipway/contracts/credentials';
+import { EgressBodyBatch, WorkspacePrintsQuestion } from '@slipway/contracts/sandboxes';
 
 /** app-server's internal port as far as the broker speaks with it: signed, sealed, and with a stream of changes. */
 export class TestControl {
@@ -29,6 +30,9 @@ export class TestControl {
   keeps: () => boolean = () => true;
   /** Holds answers to reports until it is resolved. */
   keeping: Promise<void> | null = null;
+  /** What is said of a workspace; the answer waits for it. */
+  prints: () => unknown = () => null;
+  readonly bodies: EgressBodyBatch[] = [];
   credentials: OpenedCredential[] = [];
   resting: string[] = [];
   /** Of the conversation, about the host that is asked about. */
@@ -96,6 +100,14 @@ export class TestControl {
 
   private async answer(name: string, body: string, signed: string): Promise<string | null> {
     if (name === 'open') return this.open(body, signed);
+    if (name === 'prints') {
+      WorkspacePrintsQuestion.parse(JSON.parse(body));
+      return JSON.stringify({ prints: await this.prints() });
+    }
+    if (name === 'bodies') {
+      this.bodies.push(EgressBodyBatch.parse(JSON.parse(body)));
+      return '{}';
+    }
     if (name === 'renew') {
       this.renewals.push(RenewalQuestion.parse(JSON.parse(body)));
       return this.box.encrypt(JSON.stringify(this.renew()), `renewal:${signed}`).toString('base64');

@@ -1,4 +1,5 @@
 const USE = {
+  'EgressBodies.folder': 'src/billing',
   form: 'bearer',
   places: [{ host: 'api.example.com', port: 443, methods: ['GET', 'POST'], paths: ['/v1/**'], foreign: 'refuse' }],
 };

@@ -187,6 +187,10 @@ export async function makeThings(app: ConversationApp, org: SeededOrg, owner: Ca
     `INSERT INTO app.egress_tally (org_id, conversation_id, hour, host, port, verdict) VALUES ($1, $2, date_trunc('hour', now()), $3, 443, 'allowed')`,
     [org.id, conversation.id, `${canary.toLowerCase()}.example.com`],
   );
+  await app.owner.query(
+    `INSERT INTO app.egress_body (org_id, conversation_id, hour, host, port, type, folder) VALUES ($1, $2, date_trunc('hour', now()), $3, 443, '', $3)`,
+    [org.id, conversation.id, `${canary.toLowerCase()}.example.com`],
+  );
   const sent = await make<{ id: string }>(`/webhooks/${hook.webhook.id}/test`, undefined);
   return {
     webhook: hook.webhook.id,

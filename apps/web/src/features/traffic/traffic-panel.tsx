@@ -1,5 +1,5 @@
 'use client';
-import { type EgressTraffic, type EgressTrafficRow, MAX_TRAFFIC_ROWS } from '@slipway/contracts/sandboxes';
+import { type EgressBodies, type EgressTraffic, type EgressTrafficRow, MAX_TRAFFIC_ROWS } from '@slipway/contracts/sandboxes';
 import { Badge, Button, EmptyState, Input, Notice, ScrollBox, Select, SkeletonLines } from '@slipway/ui';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';
@@ -10,6 +10,8 @@ import { bytes, number } from '../../browser/format.ts';
 import { type Option, translated } from '../../messages/translate.ts';
 import { useConversation } from '../conversation/conversation-context.ts';
 import { Failed } from '../frame/failed.tsx';
+import { bodiesOfRows } from './body-words.ts';
+import { HostBodies } from './host-bodies.tsx';
 import { budgetText, placeText, reasonText, type Shown, shownOf, totalText } from './traffic-words.ts';
 
 /** Between two reads while the panel is open; the counts themselves come every 5 s. Milliseconds. */
@@ -62,6 +64,7 @@ function Hosts({ traffic }: { traffic: EgressTraffic }) {
   const t = useTranslations();
   const [text, setText] = useState('');
   const [shown, setShown] = useState<Shown>('all');
+  const bodies = bodiesOfRows(traffic.data, traffic.bodies);
   const rows = shownOf(t, traffic.data, { text, shown });
   return (
     <>
@@ -104,7 +107,7 @@ function Hosts({ traffic }: { traffic: EgressTraffic }) {
         <ScrollBox label={t('traffic.hosts')} className="min-h-0 flex-1 overflow-auto">
           <ul aria-label={t('traffic.hosts')} className="divide-y divide-line">
             {rows.map((row) => (
-              <Host key={keyOf(row)} row={row} />
+              <Host key={keyOf(row)} row={row} bodies={bodies.get(row)} />
             ))}
           </ul>
           {traffic.data.length < MAX_TRAFFIC_ROWS ? null : (
@@ -118,7 +121,7 @@ function Hosts({ traffic }: { traffic: EgressTraffic }) {
   );
 }
 
-function Host({ row }: { row: EgressTrafficRow }) {
+function Host({ row, bodies }: { row: EgressTrafficRow; bodies: EgressBodies | undefined }) {
   const t = useTranslations();
   const passed = row.admittedBy !== null;
   return (
@@ -144,6 +147,7 @@ function Host({ row }: { row: EgressTrafficRow }) {
         {' · '}
         <Ago at={row.lastAt} />
       </p>
+      {bodies === undefined ? null : <HostBodies bodies={bodies} />}
     </li>
   );
 }

@@ -30,6 +30,7 @@ export const egress = {
   onceIsAMinute: 'Allow once lets new connections through for {seconds} seconds. A longer permission is a rule.',
   sentSoFar:
     'This conversation has sent {sent} to {hosts, plural, =0 {other hosts} one {# host} other {{count} hosts}} so far.',
+  workspaceSoFar: '{workspace} of it was text of the workspace, as far as it is seen.',
   youCanViewThisConversation: 'You can view this conversation. Ask a member of {name} to answer.',
   anotherUserMustAllow: 'Ask another member of {name} to allow the host. You can refuse it.',
   answeredBefore: 'It was answered before you.',

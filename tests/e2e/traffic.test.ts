@@ -104,7 +104,9 @@ describeUnless(
       [org.id, conversation],
     );
     await page.reload();
-    await page.getByText('This conversation has sent 1.0 MB to 2 hosts so far. 12.0 KB of it was text of the workspace').waitFor();
+    await page
+      .getByText('This conversation has sent 1.0 MB to 2 hosts so far. 12.0 KB of it was text of the workspace')
+      .waitFor();
     await clean('card-sent');
     await page.setViewportSize({ width: 1440, height: 900 });
     await page.goto(`${own.stack.url}/${org.slug}/admin/network`);

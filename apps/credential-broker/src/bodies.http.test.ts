@@ -12,7 +12,10 @@ import { rule, TestBroker } from './testing/test-broker.js';
 jest.setTimeout(120_000);
 
 const FILE = Buffer.from(
-  Array.from({ length: 600 }, (_, line) => `export const amount${line * 7_919} = total(${line ** 3}, 'row ${line}');\n`).join(''),
+  Array.from(
+    { length: 600 },
+    (_, line) => `export const amount${line * 7_919} = total(${line ** 3}, 'row ${line}');\n`,
+  ).join(''),
 );
 const MIB = 1024 * 1024;
 
@@ -59,7 +62,8 @@ describe('bodies to an opened host', () => {
       line: { conversation, claim: `clm_${conversation}` },
     });
   const counted = async (): Promise<EgressBodyTally[]> => {
-    const rows = () => world.control.bodies.flatMap((batch) => batch.rows.filter((row) => row.conversation === conversation));
+    const rows = () =>
+      world.control.bodies.flatMap((batch) => batch.rows.filter((row) => row.conversation === conversation));
     await until('the body is counted', () => rows().length > 0, 30_000);
     return rows();
   };

@@ -1,11 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import path from 'node:path';
-import {
-  MAX_PRINT_FOLDERS,
-  MAX_PRINTS,
-  PRINT_WINDOWS,
-  type WorkspacePrints,
-} from '@slipway/contracts/sandboxes';
+import { MAX_PRINT_FOLDERS, MAX_PRINTS, PRINT_WINDOWS, type WorkspacePrints } from '@slipway/contracts/sandboxes';
 import { SlipwayError } from '@slipway/errors';
 import { Winnowing } from '@slipway/net';
 import { insideWorkspace } from '../files/workspace-path.js';

@@ -6,7 +6,21 @@ import fc from 'fast-check';
 import { BodyScan } from './body-scan.js';
 import { PrintSet } from './print-set.js';
 
-const WORDS = ['const', 'return', 'invoice', 'total', 'await', 'customer', 'amount', 'if', '=>', '{', '}', 'rows', '\n'];
+const WORDS = [
+  'const',
+  'return',
+  'invoice',
+  'total',
+  'await',
+  'customer',
+  'amount',
+  'if',
+  '=>',
+  '{',
+  '}',
+  'rows',
+  '\n',
+];
 /** Text as of a program, the same for the same seed and never the same for two. */
 const textOf = (seed: number, bytes: number): Buffer => {
   let state = seed;
@@ -28,7 +42,13 @@ const printsOf = (files: ReadonlyArray<{ folder: string; content: Buffer }>, win
   const bytes = Buffer.alloc(4 * owners.size);
   [...owners.keys()].forEach((print, index) => void bytes.writeUInt32LE(print, 4 * index));
   const prints = bytes.toString('base64');
-  return new PrintSet({ window, folders, prints, owners: Buffer.from([...owners.values()]).toString('base64'), cut: false });
+  return new PrintSet({
+    window,
+    folders,
+    prints,
+    owners: Buffer.from([...owners.values()]).toString('base64'),
+    cut: false,
+  });
 };
 const scan = (prints: PrintSet, type: string, body: Buffer, cuts: readonly number[]): Map<string, number> => {
   const looked = new BodyScan(prints, type);

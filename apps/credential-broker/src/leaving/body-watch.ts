@@ -4,8 +4,8 @@ import type { BrokerLine } from '@slipway/contracts/credentials';
 import { OTHER_TYPE } from '@slipway/contracts/sandboxes';
 import { SHINGLE_BYTES } from '@slipway/net';
 import { type RequestHead, valuesOf } from '../judge/request-head.js';
-import type { BodyTallies } from './body-tallies.js';
 import { BodyScan } from './body-scan.js';
+import type { BodyTallies } from './body-tallies.js';
 import type { Workspaces } from './workspaces.js';
 
 /** Bytes of a body that are kept until its workspace is known, and of all bodies together. */
@@ -52,8 +52,8 @@ export class BodyWatch {
     };
     const push = (chunk: Buffer): void => look.push(chunk);
     if (held !== null) look.push(held);
-    if (body === null || body.readableEnded || body.destroyed) return over();
-    body.on('data', push).once('end', over).once('close', over);
+    if (body === null || body.readableEnded || body.destroyed) over();
+    else body.on('data', push).once('end', over).once('close', over);
   }
 
   /** @returns whether so many more bytes may be held; a negative number gives them back. */
@@ -113,9 +113,9 @@ class Look {
     if (this.readBytes !== null) return;
     // A shorter one has no shingle.
     if (this.bytes >= SHINGLE_BYTES || this.decoder !== null) this.known ??= this.learn();
-    if (this.decoder === null) return this.compare(chunk);
-    if (this.decoder.writableLength + chunk.length > MAX_PACKED_BYTES) return this.stop();
-    this.decoder.write(chunk);
+    if (this.decoder === null) this.compare(chunk);
+    else if (this.decoder.writableLength + chunk.length <= MAX_PACKED_BYTES) this.decoder.write(chunk);
+    else this.stop();
   }
 
   async end(): Promise<BodyCounts> {
@@ -131,7 +131,10 @@ class Look {
   private async learn(): Promise<void> {
     const prints = await this.around.workspaces.of(this.line);
     const waiting = this.drop();
-    if (prints === null) return this.stop(0);
+    if (prints === null) {
+      this.stop(0);
+      return;
+    }
     this.scan = new BodyScan(prints, this.type);
     for (const chunk of waiting) this.scan.push(chunk);
   }
@@ -139,12 +142,17 @@ class Look {
   private compare(chunk: Buffer): void {
     if (this.readBytes !== null) return;
     const before = this.decoder?.bytesWritten ?? this.bytes - chunk.length;
-    if (!this.around.workspaces.take(this.line, chunk.length)) return this.stop(before);
-    if (this.scan !== null) return this.scan.push(chunk);
-    if (this.waitingBytes + chunk.length > MAX_HELD_BYTES || !this.around.room(chunk.length))
-      return this.stop(before);
-    this.waiting.push(chunk);
-    this.waitingBytes += chunk.length;
+    if (!this.around.workspaces.take(this.line, chunk.length)) this.stop(before);
+    else if (this.scan !== null) this.scan.push(chunk);
+    else if (this.hasRoom(chunk.length)) this.waiting.push(chunk);
+    else this.stop(before);
+  }
+
+  /** The bytes are then held. */
+  private hasRoom(bytes: number): boolean {
+    if (this.waitingBytes + bytes > MAX_HELD_BYTES || !this.around.room(bytes)) return false;
+    this.waitingBytes += bytes;
+    return true;
   }
 
   /** No more is compared. @param readBytes of what has come; what is unpacked lags behind that. */

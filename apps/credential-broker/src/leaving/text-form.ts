@@ -27,7 +27,8 @@ export class Unescaping {
   push(chunk: Buffer): Buffer {
     if (this.form === 'plain') return chunk;
     const begin = this.form === 'json' ? BACKSLASH : PERCENT;
-    if (this.seen.length === 0 && !chunk.includes(begin) && (this.form === 'json' || !chunk.includes(PLUS))) return chunk;
+    if (this.seen.length === 0 && !chunk.includes(begin) && (this.form === 'json' || !chunk.includes(PLUS)))
+      return chunk;
     // An escape is longer than what it stands for.
     const text = Buffer.allocUnsafe(chunk.length + this.seen.length);
     let length = 0;

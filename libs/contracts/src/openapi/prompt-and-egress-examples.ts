@@ -1,11 +1,12 @@
 const USE = {
-  'EgressBodies.folder': 'src/billing',
   form: 'bearer',
   places: [{ host: 'api.example.com', port: 443, methods: ['GET', 'POST'], paths: ['/v1/**'], foreign: 'refuse' }],
 };
 
 /** Part of FIELD_EXAMPLES: prompts, and what sandboxes reach. */
 export const PROMPT_AND_EGRESS_EXAMPLES: Readonly<Record<string, unknown>> = {
+  'EgressBodies.folder': 'src/billing',
+  'EgressBodies.type': 'application/json',
   'prompts.prompt': 'prm_01k2a8t6g8h0j2k4m6n8p0q2r4',
   'Prompt.id': 'prm_01k2a8t6g8h0j2k4m6n8p0q2r4',
   ...Object.fromEntries(

@@ -101,6 +101,21 @@ export async function reserveBytes(
   return { bytes: granted, over: null };
 }
 
+/** Counts bytes as sent that nobody reserved: the budget may be exceeded by them. Under the lock. */
+export async function chargeBytes(
+  client: PoolClient,
+  { org, conversation, domain }: Spender,
+  { bytes, day }: { readonly bytes: number; readonly day: string },
+): Promise<void> {
+  await client.query({
+    name: 'egress-charge',
+    text: `INSERT INTO app.egress_spent AS s (org_id, conversation_id, day, host, bytes)
+           SELECT $1, $2::uuid, $3::date, h, $5::bigint FROM unnest(ARRAY['', $4]) h
+           ON CONFLICT (org_id, conversation_id, day, host) DO UPDATE SET bytes = s.bytes + excluded.bytes`,
+    values: [org, conversation, day, domain, bytes],
+  });
+}
+
 /** What a conversation has sent to all hosts, or reserved. Bytes. */
 export async function sentOn(client: PoolClient, org: string, conversation: string, day: string): Promise<number> {
   return (await spentOn(client, { org, conversation, domain: ALL }, day)).all;

@@ -7,6 +7,7 @@ import { parse } from 'tldts';
 import { orgSettingsOf } from '../../organizations/org-settings/org-settings.queries.js';
 import { CLOCK, SQL_POOL } from '../../platform/tokens.js';
 import {
+  chargeBytes,
   type EgressLimits,
   lockSpending,
   readSpender,
@@ -19,6 +20,10 @@ import { comparedHost } from './rule-pattern.js';
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const MB = 1024 * 1024;
 const DAY_MS = 86_400_000;
+/** A byte of the workspace counts so many times: once when it was reserved, the rest when it was seen. */
+const WORKSPACE_FACTOR = 10;
+/** Most that one report adds, so that sums stay numbers. Bytes. */
+const MAX_CHARGE = 2 ** 50;
 
 /**
  * Egress budgets: what the sandbox of a conversation may send on one day. egress-proxy reserves bytes before it sends
@@ -54,6 +59,29 @@ export class EgressBudgetService {
       );
       return { limited, ...reserved, renewsAt };
     });
+  }
+
+  /**
+   * Text of workspaces that credential-broker has seen, after it was sent: what is in flight meanwhile may exceed a
+   * budget. Nothing for organizations without one.
+   */
+  async chargeWorkspace(
+    client: PoolClient,
+    org: string,
+    seen: ReadonlyArray<{ readonly conversation: string; readonly host: string; readonly bytes: number }>,
+  ): Promise<void> {
+    const { day } = dayOf(this.clock.now());
+    // In one order, as every other who locks more than one.
+    for (const { conversation, host, bytes } of seen.toSorted((a, b) => (a.conversation < b.conversation ? -1 : 1))) {
+      const spender = await readSpender(client, org, conversation);
+      if (spender === null || !spender.exists || limitsOf(orgSettingsOf(spender.settings)) === null) continue;
+      await lockSpending(client, conversation);
+      await chargeBytes(
+        client,
+        { org, conversation, domain: domainOf(host) },
+        { bytes: Math.min((WORKSPACE_FACTOR - 1) * bytes, MAX_CHARGE), day },
+      );
+    }
   }
 
   /** What a conversation may send today, for whoever reads it; `null`: there is no budget for all hosts together. */

@@ -1,31 +1,14 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Inject, Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
-import { SecretBox } from '@slipway/auth/secret-box';
-import {
-  CredentialQuestion,
-  MAX_ROTATED_BYTES,
-  ReflectedCredential,
-  RenewalOutcome,
-  RenewalQuestion,
-  type RotatedAnswer,
-  RotatedCredential,
-} from '@slipway/contracts/credentials';
 import { ERRORS } from '@slipway/contracts/errors';
-import {
-  EgressBodyBatch,
-  EgressBytesQuestion,
-  EgressQuestion,
-  EgressTallyBatch,
-  WorkspacePrintsQuestion,
-} from '@slipway/contracts/sandboxes';
+import { EgressBytesQuestion, EgressQuestion, EgressTallyBatch } from '@slipway/contracts/sandboxes';
 import type { Clock } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
 import type { Config } from '../../config.js';
 import { CLOCK, CONFIG, LOGGER } from '../../platform/tokens.js';
-import { OpenCredentialsService } from '../credentials/open-credentials.service.js';
-import { RefreshTokensService } from '../credentials/refresh-tokens.service.js';
+import { BrokerControl } from './broker-control.js';
 import { ControlPeer, route } from './control-peer.js';
 import { EgressBudgetService } from './egress-budget.service.js';
 import { EgressChanges } from './egress-changes.js';
@@ -52,9 +35,8 @@ export class EgressControl implements OnApplicationBootstrap, OnApplicationShutd
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly decisions: EgressDecisionsService,
     private readonly budgets: EgressBudgetService,
-    private readonly credentials: OpenCredentialsService,
     private readonly tallies: EgressTalliesService,
-    private readonly renewals: RefreshTokensService,
+    private readonly broker: BrokerControl,
   ) {}
 
   /** Where it listens; `null` without a secret. */
@@ -69,7 +51,7 @@ export class EgressControl implements OnApplicationBootstrap, OnApplicationShutd
     const changes = new EgressChanges({ databaseUrl: DATABASE_URL, logger: this.logger });
     this.changes = changes;
     const peers = [this.proxy(secret, changes)];
-    if (CREDENTIAL_CONTROL_SECRET !== undefined) peers.push(this.broker(CREDENTIAL_CONTROL_SECRET, changes));
+    if (CREDENTIAL_CONTROL_SECRET !== undefined) peers.push(this.broker.peer(CREDENTIAL_CONTROL_SECRET, changes));
     const server = createServer({ requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS }, (request, response) => {
       this.serve(peers, request, response).catch((err: unknown) => {
         this.logger.error({ err }, 'a question on the internal port was not answered');
@@ -111,51 +93,6 @@ export class EgressControl implements OnApplicationBootstrap, OnApplicationShutd
             return '{}';
           },
           { maxBytes: MAX_TALLIES_BYTES },
-        ),
-      },
-    });
-  }
-
-  private broker(secret: string, changes: EgressChanges): ControlPeer {
-    const box = new SecretBox(secret);
-    return new ControlPeer({
-      prefix: '/internal/credentials/v1/',
-      secret,
-      purpose: 'slipway-credentials',
-      changes,
-      routes: {
-        // Values are in clear on no wire: the answer is sealed for its question.
-        open: route(CredentialQuestion, 'text/plain', async (question, signed) =>
-          box.encrypt(JSON.stringify(await this.credentials.open(question)), `opened:${signed}`).toString('base64'),
-        ),
-        reflected: route(ReflectedCredential, 'application/json', async (reflected) => {
-          await this.credentials.rest(reflected);
-          return '{}';
-        }),
-        prints: route(WorkspacePrintsQuestion, 'application/json', async (question) =>
-          JSON.stringify(await this.tallies.prints(question)),
-        ),
-        bodies: route(
-          EgressBodyBatch,
-          'application/json',
-          async (batch) => {
-            await this.tallies.countBodies(batch);
-            return '{}';
-          },
-          { maxBytes: MAX_TALLIES_BYTES },
-        ),
-        renew: route(RenewalQuestion, 'text/plain', async (question, signed) =>
-          box.encrypt(JSON.stringify(await this.renewals.renew(question)), `renewal:${signed}`).toString('base64'),
-        ),
-        rotated: route(
-          RotatedCredential,
-          'application/json',
-          async ({ sealed, ...rotated }) => {
-            const text = box.decrypt(Buffer.from(sealed, 'base64'), `rotated:${rotated.lease}`);
-            const kept = await this.renewals.rotated(rotated, RenewalOutcome.parse(JSON.parse(text)));
-            return JSON.stringify({ kept } satisfies RotatedAnswer);
-          },
-          { maxBytes: MAX_ROTATED_BYTES + 4096 },
         ),
       },
     });

@@ -1,6 +1,8 @@
 import { Module } from '@nestjs/common';
 import { CredentialsModule } from '../credentials/credentials.module.js';
+import { BrokerControl } from './broker-control.js';
 import { EgressController } from './egress.controller.js';
+import { EgressBodiesService } from './egress-bodies.service.js';
 import { EgressBudgetService } from './egress-budget.service.js';
 import { EgressControl } from './egress-control.js';
 import { EgressDecisionsService } from './egress-decisions.service.js';
@@ -16,6 +18,8 @@ import { WorkspacePrintsService } from './workspace-prints.service.js';
   imports: [CredentialsModule],
   controllers: [EgressController],
   providers: [
+    BrokerControl,
+    EgressBodiesService,
     EgressBudgetService,
     EgressControl,
     EgressDecisionsService,

@@ -11,9 +11,7 @@ export function SentSoFar() {
   return (
     <p className="border-t border-line px-3 py-1.5 text-xs text-ink-muted tabular-nums">
       {t('egress.sentSoFar', { sent: bytes(sent.bytesOut), hosts: sent.hosts, count: number(sent.hosts) })}
-      {sent.workspaceBytes === 0
-        ? null
-        : ` ${t('egress.workspaceSoFar', { workspace: bytes(sent.workspaceBytes) })}`}
+      {sent.workspaceBytes === 0 ? null : ` ${t('egress.workspaceSoFar', { workspace: bytes(sent.workspaceBytes) })}`}
     </p>
   );
 }

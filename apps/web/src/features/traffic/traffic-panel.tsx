@@ -1,5 +1,10 @@
 'use client';
-import { type EgressBodies, type EgressTraffic, type EgressTrafficRow, MAX_TRAFFIC_ROWS } from '@slipway/contracts/sandboxes';
+import {
+  type EgressBodies,
+  type EgressTraffic,
+  type EgressTrafficRow,
+  MAX_TRAFFIC_ROWS,
+} from '@slipway/contracts/sandboxes';
 import { Badge, Button, EmptyState, Input, Notice, ScrollBox, Select, SkeletonLines } from '@slipway/ui';
 import { useQuery } from '@tanstack/react-query';
 import { useTranslations } from 'next-intl';

@@ -1,9 +1,12 @@
 // What it costs that a broker stands between a sandbox and a host: beside a relay that ends TLS and does nothing else.
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls, createSecureContext, TLSSocket } from 'node:tls';
+import { Winnowing } from '@slipway/net';
 import { credential, type Origin, TestBroker } from '../apps/credential-broker/dist/testing/test-broker.js';
 import { mitmproxyEnvironment, startMitmproxy } from './measure/mitmproxy.ts';
 import { percentile, timeEach } from './measure/percentile.ts';
@@ -15,6 +18,8 @@ const REQUESTS = quick(4_000, 50);
 const TOGETHER = quick(16, 2);
 const TUNNELS = quick(300, 10);
 const BYTES = quick(256, 4) * 1024 * 1024;
+/** Less than what is compared at once. Bytes. */
+const UPLOAD = quick(12, 1) * 1024 * 1024;
 const CHUNK = Buffer.alloc(64 * 1024, 'lorem ipsum ');
 const JSON_BODY = JSON.stringify({ text: 'x'.repeat(1_000) });
 
@@ -25,7 +30,8 @@ type Ways = Readonly<Record<'direct' | 'relay' | 'broker', Open> & { peer?: Open
 export default async function run(report: Report): Promise<void> {
   const world = await TestBroker.start({ BROKER_CONNECTIONS_PER_SANDBOX: '10000' });
   const origin = await world.origin(HOST, (request, response) => {
-    if (request.url === '/json') response.writeHead(200, { 'content-type': 'application/json' }).end(JSON_BODY);
+    if (request.method === 'POST') request.once('end', () => response.end());
+    else if (request.url === '/json') response.writeHead(200, { 'content-type': 'application/json' }).end(JSON_BODY);
     else {
       const type = request.url === '/text' ? 'text/plain' : 'application/octet-stream';
       void stream(response.writeHead(200, { 'content-type': type }));
@@ -55,6 +61,7 @@ export default async function run(report: Report): Promise<void> {
         n: 1,
       });
     }
+    await uploads(report, world);
   } finally {
     relay.close();
     await peer?.stop();
@@ -144,6 +151,38 @@ async function fresh(
     unit: 'ms',
     n: TUNNELS,
   });
+}
+
+/** Bodies that are compared with a workspace, beside bodies of a sandbox that says nothing of its own. */
+async function uploads(report: Report, world: TestBroker): Promise<void> {
+  const prints: number[] = [];
+  new Winnowing(64, (print) => void prints.push(print)).push(randomBytes(UPLOAD / 16));
+  const bytes = Buffer.from(Uint32Array.from(prints).buffer);
+  const said = {
+    window: 64,
+    folders: ['src'],
+    prints: bytes.toString('base64'),
+    owners: Buffer.alloc(prints.length).toString('base64'),
+    cut: false,
+  };
+  const body = randomBytes(UPLOAD / 2).toString('hex');
+  const rates: number[] = [];
+  for (const [conversation, answer] of [
+    ['cnv_silent', null],
+    ['cnv_said', said],
+  ] as const) {
+    world.control.prints = () => answer;
+    const send = (text: string) =>
+      world.ask({ host: HOST, method: 'POST', path: '/json', body: text, line: { conversation } });
+    await send(body.slice(0, 1_000));
+    // That of the silent one is asked for four times.
+    if (answer === null) await sleep(3_000);
+    const since = performance.now();
+    await send(body);
+    rates.push(UPLOAD / 1e6 / ((performance.now() - since) / 1000));
+  }
+  const [floor = 0, value = 0] = rates;
+  report.figure({ figure: 'upload_compared', value, floor, unit: 'MB/s', n: 1 });
 }
 
 /** Megabytes a second of one download. */

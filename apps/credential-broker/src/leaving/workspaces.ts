@@ -14,9 +14,9 @@ const ATTEMPTS = 4;
 const PAUSE_MS = 500;
 /** Of all tables; past these the oldest go. Bytes. */
 const MAX_BYTES = 64 * 1024 * 1024;
-/** Compared bytes that a conversation may use at once, and a second. */
-const BURST_BYTES = 32 * 1024 * 1024;
-const BYTES_A_SECOND = 4 * 1024 * 1024;
+/** Bytes that are compared of one conversation, and of all, at once and a second: a share of a processor each. */
+const OF_ONE = { burst: 16 * 1024 * 1024, rate: 1024 * 1024 };
+const OF_ALL = { burst: 64 * 1024 * 1024, rate: 16 * 1024 * 1024 };
 
 interface Known {
   prints: PrintSet | null;
@@ -24,9 +24,7 @@ interface Known {
   askedAt: number;
   usedAt: number;
   asking: Promise<PrintSet | null> | null;
-  /** Bytes that may still be compared, and since when. */
-  left: number;
-  leftAt: number;
+  readonly share: Share;
 }
 
 export interface WorkspacesOptions {
@@ -43,12 +41,14 @@ export interface WorkspacesOptions {
  */
 export class Workspaces {
   private readonly known = new Map<string, Known>();
+  private readonly all: Share;
   private readonly closing = new AbortController();
   private readonly now: () => number;
   private readonly pause: (ms: number) => Promise<void>;
 
   constructor(private readonly options: WorkspacesOptions) {
     this.now = options.now ?? (() => performance.now());
+    this.all = new Share(OF_ALL, this.now());
     const { signal } = this.closing;
     this.pause = options.pause ?? ((ms) => sleep(ms, undefined, { signal, ref: false }));
   }
@@ -66,12 +66,11 @@ export class Workspaces {
 
   /** Whether so many more bytes of the conversation may be compared now; they are then used. */
   take(line: BrokerLine, bytes: number): boolean {
-    const known = this.knownOf(line);
+    const { share } = this.knownOf(line);
     const now = this.now();
-    known.left = Math.min(BURST_BYTES, known.left + ((now - known.leftAt) / 1_000) * BYTES_A_SECOND);
-    known.leftAt = now;
-    if (bytes > known.left) return false;
-    known.left -= bytes;
+    if (!share.has(bytes, now) || !this.all.has(bytes, now)) return false;
+    share.left -= bytes;
+    this.all.left -= bytes;
     return true;
   }
 
@@ -106,8 +105,7 @@ export class Workspaces {
       askedAt: Number.NEGATIVE_INFINITY,
       usedAt: now,
       asking: null,
-      left: BURST_BYTES,
-      leftAt: now,
+      share: new Share(OF_ONE, now),
     };
     known.usedAt = now;
     // The one that was used last stands last.
@@ -130,5 +128,24 @@ export class Workspaces {
       known.prints = null;
       known.askedAt = Number.NEGATIVE_INFINITY;
     }
+  }
+}
+
+/** A token bucket. */
+class Share {
+  left: number;
+
+  constructor(
+    private readonly bound: { readonly burst: number; readonly rate: number },
+    private at: number,
+  ) {
+    this.left = bound.burst;
+  }
+
+  has(bytes: number, now: number): boolean {
+    const { burst, rate } = this.bound;
+    this.left = Math.min(burst, this.left + ((now - this.at) / 1_000) * rate);
+    this.at = now;
+    return bytes <= this.left;
   }
 }

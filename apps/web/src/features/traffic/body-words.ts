@@ -5,20 +5,22 @@ import type { Translate } from '../../messages/translate.ts';
 /** Longest name that is shown of a folder or a type, which a sandbox says. Characters. */
 const MAX_NAME = 60;
 
+const short = (name: string): string => (name.length <= MAX_NAME ? name : `${name.slice(0, MAX_NAME)}…`);
+
 /** "48.0 KB in 2 requests: application/json". */
 export function requestsText(
   t: Translate,
   { bytes: sent, requests, types }: Pick<EgressBodies, 'bytes' | 'requests' | 'types'>,
 ): string {
   const names = types.map(({ type }) =>
-    type === '' ? t('traffic.noType') : type === OTHER_TYPE ? t('traffic.otherTypes') : type.slice(0, MAX_NAME),
+    type === '' ? t('traffic.noType') : type === OTHER_TYPE ? t('traffic.otherTypes') : short(type),
   );
   return t('traffic.inRequests', { bytes: bytes(sent), requests, count: number(requests), types: names.join(', ') });
 }
 
 /** "from src/billing, src/web", those with the most of it. */
 export function foldersText(t: Translate, { folders }: Pick<EgressBodies, 'folders'>): string {
-  const names = folders.map(({ folder }) => (folder === '.' ? t('traffic.topFolder') : folder.slice(0, MAX_NAME)));
+  const names = folders.map(({ folder }) => (folder === '.' ? t('traffic.topFolder') : short(folder)));
   return names.length === 0 ? '' : t('traffic.fromFolders', { folders: names.join(', ') });
 }
 

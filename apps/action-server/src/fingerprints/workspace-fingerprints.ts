@@ -14,7 +14,7 @@ const MAX_TEXT_BYTES = 64 * 1024 * 1024;
 const MAX_FILE_BYTES = 1024 * 1024;
 /** Git searches so far for a NUL, which text has none of. Bytes. */
 const LOOKED_AT = 8_000;
-/** Folders below that of the work that are told apart: `src/billing`. */
+/** Folders below that of the work that have a name of their own: `src/billing`. */
 const DEPTH = 2;
 /** All others, when there are too many. */
 const ROOT = '.';

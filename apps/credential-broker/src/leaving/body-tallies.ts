@@ -8,7 +8,7 @@ import {
   OTHER_TYPE,
 } from '@slipway/contracts/sandboxes';
 import type { Logger } from '@slipway/telemetry';
-import type { BodyCounts } from './body-watch.js';
+import type { BodyCounts } from './body-counts.js';
 
 /** How often what was counted is sent. Milliseconds. */
 const SEND_MS = 5_000;

@@ -4,8 +4,8 @@ import type { BrokerLine } from '@slipway/contracts/credentials';
 import { OTHER_TYPE } from '@slipway/contracts/sandboxes';
 import { SHINGLE_BYTES } from '@slipway/net';
 import { type RequestHead, valuesOf } from '../judge/request-head.js';
+import type { BodyCounts } from './body-counts.js';
 import { BodyScan } from './body-scan.js';
-import type { BodyTallies } from './body-tallies.js';
 import type { Workspaces } from './workspaces.js';
 
 /** Bytes of a body that are kept until its workspace is known, and of all bodies together. */
@@ -40,7 +40,7 @@ export class BodyWatch {
 
   constructor(
     private readonly workspaces: Pick<Workspaces, 'of' | 'take'>,
-    private readonly tallies: Pick<BodyTallies, 'add'>,
+    private readonly tallies: { add(line: BrokerLine, counts: BodyCounts): void },
   ) {}
 
   watch({ line, head, held, body }: WatchedBody): void {
@@ -62,15 +62,6 @@ export class BodyWatch {
     this.held += bytes;
     return true;
   }
-}
-
-export interface BodyCounts {
-  readonly type: string;
-  readonly bytes: number;
-  /** Compared with nothing. */
-  readonly unreadBytes: number;
-  /** Text of the workspace, by folder. */
-  readonly found: ReadonlyMap<string, number>;
 }
 
 interface Around {

@@ -17,7 +17,7 @@ export function formOf(type: string, first: number | undefined): TextForm {
   return /[/+]json$|ndjson|jsonl/.test(type) || first === 0x7b || first === 0x5b ? 'json' : 'plain';
 }
 
-/** Takes escapes out of a stream, in place of what they stand for. One that is cut between chunks is kept for the next. */
+/** Puts what escapes stand for in their place, in a stream. One that is cut between chunks is kept for the next. */
 export class Unescaping {
   /** Bytes of an escape that has begun. */
   private seen: number[] = [];

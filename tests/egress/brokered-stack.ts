@@ -66,7 +66,7 @@ export class BrokeredStack {
     this.broker = await this.restartBroker(this.nextKeyFile);
   }
 
-  async credential(body: Omit<CreateCredential, 'scope' | 'description'>): Promise<Credential> {
+  async credential(body: Omit<CreateCredential, 'scope' | 'description' | 'expiresAt'>): Promise<Credential> {
     const response = await this.stack.user.fetch(`/api/v1/orgs/${this.stack.orgId}/credentials`, {
       method: 'POST',
       json: body,

@@ -48,6 +48,11 @@ export const ConfigSchema = z
     BROKER_PERMITTED_RANGES: rangesVariable,
     /** Resolvers, each with a port if it is not 53; absent: those of the host. */
     BROKER_DNS_SERVERS: listVariable,
+    /**
+     * How long a request waits for a user at a place that asks, before the client is answered 403. Seconds; shorter
+     * than clients wait for an answer.
+     */
+    BROKER_HOLD_SECONDS: z.coerce.number().min(0).max(60).default(8),
     /** Open connections of all sandboxes; more are closed. */
     BROKER_MAX_CONNECTIONS: z.coerce.number().int().min(1).max(100_000).default(10_000),
     /** Connections that one sandbox may have at once; more are closed. */

@@ -12,6 +12,7 @@ import { ControlClient } from './control/control-client.js';
 import { HeldCredentials } from './control/held-credentials.js';
 import { OpenTunnels } from './control/open-tunnels.js';
 import { Resting } from './control/resting.js';
+import { UseAsking } from './control/use-asking.js';
 import { AccessTokens } from './forms/access-tokens.js';
 import { RefreshTokens } from './forms/refresh-token.js';
 import { RequestService } from './forward/serve-request.js';
@@ -81,6 +82,7 @@ export async function startCredentialBroker(
     held,
     tokens,
     resting,
+    asking: new UseAsking({ client, logger, holdMs: config.BROKER_HOLD_SECONDS * 1000 }),
     metrics,
     logger,
     upstream,

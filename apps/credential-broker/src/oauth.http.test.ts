@@ -187,7 +187,12 @@ describe('access tokens of an OAuth client', () => {
     });
     const line = { ...LINE, host: API, port: api.port };
     const given = client();
-    const held = (value: string): HeldCredential => ({ ...given, value: Buffer.from(value), identity: null });
+    const held = (value: string): HeldCredential => ({
+      ...given,
+      value: Buffer.from(value),
+      identity: null,
+      endsAt: Number.POSITIVE_INFINITY,
+    });
     const [one, other] = [held('one-secret'), held('other-secret')];
     const of = async (each: HeldCredential) => (await tokens.of(line, { credential: each, used: [each] }))?.value;
     const first = await of(one);

@@ -273,6 +273,7 @@
 - { name: BROKER_CLUSTER_RANGES, value: {{ join "," (concat .Values.sandboxes.network.clusterRanges.ipv4 .Values.sandboxes.network.clusterRanges.ipv6) | quote }} }
 - { name: BROKER_PERMITTED_RANGES, value: {{ join "," .Values.egress.permittedRanges | quote }} }
 - { name: BROKER_DNS_SERVERS, value: {{ join "," .Values.egress.dnsServers | quote }} }
+- { name: BROKER_HOLD_SECONDS, value: {{ int .Values.egress.holdSeconds | quote }} }
 {{- with .Values.credentialBroker }}
 - { name: BROKER_MAX_CONNECTIONS, value: {{ int64 .maxConnections | quote }} }
 - { name: BROKER_CONNECTIONS_PER_SANDBOX, value: {{ int .connectionsPerSandbox | quote }} }

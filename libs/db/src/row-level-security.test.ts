@@ -240,6 +240,11 @@ describe('row-level security', () => {
           [conversation, org],
         );
         await owner.query(
+          `WITH used AS (INSERT INTO app.credential_use (org_id, id, conversation_id, credential_id, place, fingerprint, counted) VALUES ($2, gen_random_uuid(), $1, 'c', 'p', 'f', true))
+           INSERT INTO app.credential_request (org_id, id, conversation_id, claim_id, host, port, credential_id, place_key, use, fingerprint, first_time) VALUES ($2, 'r', $1, 'c', 'h', 1, 'c', 'p', '{}', 'f', true)`,
+          [conversation, org],
+        );
+        await owner.query(
           `INSERT INTO app.egress_observed (org_id, host, port, conversation_id) VALUES ($2, 'h', 1, $1)`,
           [conversation, org],
         );

@@ -26,7 +26,8 @@ export interface Ids {
       | 'mcp'
       | 'prm'
       | 'egr'
-      | 'egq',
+      | 'egq'
+      | 'cuq',
   ): string;
 }
 

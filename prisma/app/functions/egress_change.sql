@@ -16,5 +16,5 @@ CREATE OR REPLACE TRIGGER egress_change AFTER UPDATE OF deleted_at ON app.conver
 CREATE OR REPLACE TRIGGER egress_gone AFTER DELETE ON app.conversation FOR EACH ROW EXECUTE FUNCTION app.egress_change();
 CREATE OR REPLACE TRIGGER egress_change AFTER UPDATE OF settings ON app.org FOR EACH ROW EXECUTE FUNCTION app.egress_change();
 -- Not of what says only when it was used. A value that is sealed again counts: the broker keeps opened ones.
-CREATE OR REPLACE TRIGGER egress_change AFTER UPDATE OF name, form, scope, scope_value, use, hosts, sealed, reference_key, state ON app.credential FOR EACH ROW EXECUTE FUNCTION app.egress_change();
+CREATE OR REPLACE TRIGGER egress_change AFTER UPDATE OF name, form, scope, scope_value, use, hosts, sealed, reference_key, state, expires_at ON app.credential FOR EACH ROW EXECUTE FUNCTION app.egress_change();
 CREATE OR REPLACE TRIGGER egress_made_or_gone AFTER INSERT OR DELETE ON app.credential FOR EACH ROW EXECUTE FUNCTION app.egress_change();

@@ -2,6 +2,8 @@ import { InternalClient } from '@slipway/auth/internal-client';
 import { SecretBox } from '@slipway/auth/secret-box';
 import {
   type CredentialQuestion,
+  CredentialUseDecision,
+  type CredentialUseQuestion,
   OpenedCredentials,
   type ReflectedCredential,
   RenewalAnswer,
@@ -41,6 +43,12 @@ export class ControlClient extends InternalClient {
     const { signed, answer } = await this.ask('/internal/credentials/v1/open', question);
     const text = this.box.decrypt(Buffer.from(answer, 'base64'), `opened:${signed}`);
     return OpenedCredentials.parse(JSON.parse(text));
+  }
+
+  /** Whether a request may get its credential; the same question again is the same request. @throws Error as `open`. */
+  async use(question: CredentialUseQuestion): Promise<CredentialUseDecision> {
+    const { answer } = await this.ask('/internal/credentials/v1/use', question);
+    return CredentialUseDecision.parse(JSON.parse(answer));
   }
 
   /** An access token, or the lease to get one. @throws Error as `open`. */

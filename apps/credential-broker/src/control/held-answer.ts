@@ -11,6 +11,8 @@ export class HeldAnswer implements HostRules {
   readonly credentials: readonly HeldCredential[];
   /** Names of those that rest. */
   readonly resting: readonly string[];
+  /** Names of those that have ended. */
+  readonly expired: readonly string[];
   readonly needles: readonly Needle[];
   readonly rules: HostRules['rules'];
   readonly observes: boolean;
@@ -21,22 +23,24 @@ export class HeldAnswer implements HostRules {
 
   constructor(
     readonly org: string,
-    { credentials, resting = [], rules = [], observes = false, minAgeDays, ttlMs }: OpenedCredentials,
+    { credentials, resting = [], expired = [], rules = [], observes = false, minAgeDays, ttlMs }: OpenedCredentials,
     /** When it was asked for, by a clock that only goes forward. Milliseconds. */
     readonly at: number,
   ) {
     this.until = at + ttlMs;
     this.resting = resting;
+    this.expired = expired;
     this.rules = rules;
     this.observes = observes;
     this.minAgeDays = minAgeDays ?? null;
-    this.credentials = credentials.map(({ id, name, use, value, reference, identity }) => ({
+    this.credentials = credentials.map(({ id, name, use, value, reference, identity, endsInMs }) => ({
       id,
       name,
       use,
       value: Buffer.from(value),
       reference,
       identity: identity === null ? null : Buffer.from(identity),
+      endsAt: endsInMs === null ? Number.POSITIVE_INFINITY : at + endsInMs,
     }));
     this.needles = needlesOf(this.credentials);
   }

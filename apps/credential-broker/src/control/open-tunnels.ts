@@ -91,10 +91,12 @@ export class OpenTunnels {
       return;
     }
     const uses = new Map(answer.credentials.map(({ id, use }) => [id, JSON.stringify(use)]));
+    const ends = answer.credentials.filter(({ id }) => tunnel.used.has(id)).map(({ endsAt }) => endsAt);
     const stopped = [...tunnel.running].some((mayGoOn) => !mayGoOn(answer));
     answer.release();
     if (stopped) return this.end(tunnel, 'revoked');
     tunnel.confirmedAt = askedAt;
+    tunnel.endsAt = Math.min(Number.POSITIVE_INFINITY, ...ends);
     for (const [id, use] of tunnel.used) if (uses.get(id) !== use) return this.end(tunnel, 'revoked');
   }
 
@@ -102,6 +104,10 @@ export class OpenTunnels {
     const now = this.now();
     for (const tunnel of this.tunnels) {
       if (!isConcerned(tunnel)) continue;
+      if (tunnel.endsAt <= now) {
+        this.end(tunnel, 'revoked');
+        continue;
+      }
       const age = now - tunnel.confirmedAt;
       if (age >= PARTITION_MS) this.end(tunnel, 'undecided');
       else if (age >= RECHECK_MS) void this.recheck(tunnel, false);

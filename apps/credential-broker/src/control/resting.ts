@@ -38,11 +38,21 @@ export class Resting {
 
   /** What of an answer may be used, and the names of what rests. */
   of(answer: HeldAnswer): Available {
-    if (this.resting.size === 0) return answer;
-    const credentials = answer.credentials.filter((each) => !this.has(each, answer));
-    const names = answer.credentials.flatMap((each) => (credentials.includes(each) ? [] : [each.name]));
+    const now = this.now();
+    const isOver = ({ endsAt }: HeldCredential): boolean => endsAt <= now;
+    if (this.resting.size === 0 && !answer.credentials.some(isOver)) return answer;
+    const namesOf = (those: readonly HeldCredential[]): string[] => those.map(({ name }) => name);
+    const resting = answer.credentials.filter((each) => this.has(each, answer));
+    const expired = answer.credentials.filter((each) => isOver(each) && !resting.includes(each));
     const { rules, observes, minAgeDays } = answer;
-    return { credentials, resting: [...answer.resting, ...names], rules, observes, minAgeDays };
+    return {
+      credentials: answer.credentials.filter((each) => !resting.includes(each) && !expired.includes(each)),
+      resting: [...answer.resting, ...namesOf(resting)],
+      expired: [...answer.expired, ...namesOf(expired)],
+      rules,
+      observes,
+      minAgeDays,
+    };
   }
 
   close(): void {

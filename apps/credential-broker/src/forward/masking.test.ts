@@ -12,6 +12,7 @@ const held = (value: string): HeldCredential => ({
   use: { form: 'bearer', places: [] },
   value: Buffer.from(value),
   reference: null,
+  endsAt: Number.POSITIVE_INFINITY,
   identity: null,
 });
 

@@ -19,6 +19,8 @@ export interface Outgoing {
   readonly held: Buffer | null;
   /** The rest of it; `null`: there is none. */
   readonly body: Readable | null;
+  /** What a push asks for; absent for any other request. */
+  readonly push?: Push;
 }
 
 /** A push that is not passed on, with the reason for each reference. */
@@ -71,7 +73,7 @@ async function preparePush({ head, place }: Judged, request: IncomingMessage): P
   const sent = zipped
     ? { ...head, headers: head.headers.filter(([name]) => !/^content-(encoding|length)$/i.test(name)) }
     : head;
-  return { head: sent, held: push.held, body };
+  return { head: sent, held: push.held, body, push };
 }
 
 async function readAll(body: Readable): Promise<Buffer> {

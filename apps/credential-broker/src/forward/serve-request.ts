@@ -1,9 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
+import { ERRORS } from '@slipway/contracts/errors';
+import { SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
 import type { HeldAnswer } from '../control/held-answer.js';
 import type { HeldCredentials } from '../control/held-credentials.js';
 import type { Resting } from '../control/resting.js';
+import { UseAsking } from '../control/use-asking.js';
 import { type AccessTokens, withToken } from '../forms/access-tokens.js';
 import { refusedPush } from '../git/push.js';
 import type { Tunnel } from '../intake/tunnel.js';
@@ -15,7 +18,7 @@ import type { BrokerMetrics } from '../metrics.js';
 import { upstreamFor } from './certified.js';
 import { forward, tooLarge } from './forward.js';
 import type { Found } from './masking.js';
-import { hasBody, prepare, type RefusedPush } from './outgoing.js';
+import { hasBody, type Outgoing, prepare, type RefusedPush } from './outgoing.js';
 import type { UpstreamOptions } from './upstream.js';
 import { assertWebSocket, maySpeak } from './websocket.js';
 
@@ -27,6 +30,7 @@ export interface RequestServiceOptions {
   readonly held: HeldCredentials;
   readonly tokens: AccessTokens;
   readonly resting: Resting;
+  readonly asking: UseAsking;
   readonly metrics: BrokerMetrics;
   readonly logger: Logger;
   readonly bodies: Pick<BodyWatch, 'watch'>;
@@ -60,8 +64,8 @@ interface Outcome {
 
 /**
  * Serves requests of sandboxes. In this order: whether it can be read in one way, which rules and credentials there
- * are, a rule that refuses it, its place, what it brings of its own, and for a push its references; only then a
- * connection is made. Each is a line of the log, without path, query or header.
+ * are, a rule that refuses it, its place, what it brings of its own, for a push its references, and where the place
+ * asks a user's yes; only then a connection is made. Each is a line of the log, without path, query or header.
  */
 export class RequestService {
   /** Nothing new is passed on. */
@@ -123,6 +127,8 @@ export class RequestService {
     seen.credential = judged.credential?.id ?? null;
     seen.rule = judged.credential === null ? judged.rule : null;
     seen.over = this.watch(tunnel, head, judged, early !== null);
+    const asked = judged.credential !== null && UseAsking.concerns(judged, null);
+    if (asked) await this.settle(judged, head, { tunnel, response, refs: [] });
     const token = judged.credential === null ? null : await tokens.of(line, judged);
     if (expects) response.writeContinue();
     const outgoing = await prepare(
@@ -132,13 +138,25 @@ export class RequestService {
       new Date(),
     );
     // Reading the body took its time, and so did getting a token.
-    const waited = token !== null || (hasBody(request) && ('refused' in outgoing || outgoing.held !== null));
+    const waited = asked || token !== null || (hasBody(request) && ('refused' in outgoing || outgoing.held !== null));
     if (judged.credential !== null) {
       if (answer.forgotten && waited) await this.confirm(tunnel, judged);
       if ('refused' in outgoing) return this.refusePush(response, judged, outgoing);
     }
     if ('refused' in outgoing) throw new Error('a push without a place was judged');
-    for (const { id, use } of judged.used) tunnel.used.set(id, JSON.stringify(use));
+    const refs = outgoing.push?.commands.map(({ ref }) => ref) ?? null;
+    if (judged.credential !== null && refs !== null && UseAsking.concerns(judged, refs)) {
+      try {
+        await this.settle(judged, head, { tunnel, response, refs });
+      } catch (error) {
+        return this.refuseAsked(response, outgoing, error);
+      }
+      if (answer.forgotten) await this.confirm(tunnel, judged);
+    }
+    for (const { id, use, endsAt } of judged.used) {
+      tunnel.used.set(id, JSON.stringify(use));
+      tunnel.endsAt = Math.min(tunnel.endsAt, endsAt);
+    }
     tunnel.confirmedAt = performance.now();
     metrics.seconds.observe((performance.now() - since) / 1000);
     this.options.bodies.watch({ line, ...outgoing });
@@ -156,6 +174,42 @@ export class RequestService {
     // It may have been revoked there: the next request gets another one.
     if (status === 401 && token !== null) tokens.drop(token);
     return { verdict: 'passed', status };
+  }
+
+  /** Returns when app-server lets the credential be used; while the client waits. */
+  private async settle(
+    judged: Judged,
+    head: RequestHead,
+    { tunnel, response, refs }: { readonly tunnel: Tunnel; readonly response: ServerResponse; readonly refs: string[] },
+  ): Promise<void> {
+    const gone = new AbortController();
+    const leave = (): void => gone.abort();
+    response.once('close', leave);
+    try {
+      await this.options.asking.settle({ line: tunnel.line, judged, head, refs, signal: gone.signal });
+    } finally {
+      response.off('close', leave);
+    }
+  }
+
+  /** git prints the reason at each branch. @throws what was thrown, where git cannot be answered. */
+  private async refuseAsked(response: ServerResponse, { push, body }: Outgoing, error: unknown): Promise<Outcome> {
+    if (!(error instanceof SlipwayError) || push === undefined || body === null) throw error;
+    await drain(body);
+    const { nextStep } = ERRORS[error.code];
+    const reasons = new Map(push.commands.map(({ ref }) => [ref, error.detail] as const));
+    this.answerPush(response, refusedPush(reasons, push.capabilities, `${error.detail} ${nextStep}`));
+    return { verdict: reasonOf(error), status: 200 };
+  }
+
+  private answerPush(response: ServerResponse, body: Buffer): void {
+    response
+      .writeHead(200, {
+        'content-type': 'application/x-git-receive-pack-result',
+        'content-length': body.length,
+        'cache-control': 'no-store',
+      })
+      .end(body);
   }
 
   /** From now on it is cut where rules do not allow it any more. @returns what ends that. */
@@ -222,14 +276,7 @@ export class RequestService {
       allowed.length === 0
         ? `nothing may be pushed with ${credential.name}`
         : `with ${credential.name} only ${allowed.slice(0, 5).join(', ')} may be pushed`;
-    const body = refusedPush(reasons, push.capabilities, `${sentence}; nothing was pushed`);
-    response
-      .writeHead(200, {
-        'content-type': 'application/x-git-receive-pack-result',
-        'content-length': body.length,
-        'cache-control': 'no-store',
-      })
-      .end(body);
+    this.answerPush(response, refusedPush(reasons, push.capabilities, `${sentence}; nothing was pushed`));
     return { verdict: 'push', status: 200 };
   }
 

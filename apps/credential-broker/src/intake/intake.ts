@@ -108,6 +108,7 @@ export class Intake {
       used: new Map(),
       running: new Set(),
       confirmedAt: performance.now(),
+      endsAt: Number.POSITIVE_INFINITY,
       busy: 0,
       cut: null,
     };

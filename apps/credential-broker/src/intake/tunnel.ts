@@ -17,6 +17,8 @@ export interface Tunnel {
   readonly running: Set<(answer: HeldAnswer) => boolean>;
   /** When app-server last said what may be used here, by `performance.now()`. */
   confirmedAt: number;
+  /** When the first of the credentials that it has used ends, by the same clock. Milliseconds. */
+  endsAt: number;
   /** Requests of it that are under way. */
   busy: number;
   cut: 'revoked' | 'undecided' | 'stopping' | null;

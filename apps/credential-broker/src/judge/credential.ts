@@ -12,6 +12,8 @@ export interface HeldCredential {
   readonly reference: string | null;
   /** Of forms that use workload identity: a token of the conversation. Zeroed like the value. */
   readonly identity: Buffer | null;
+  /** By a clock that only goes forward; it is not used from then on. Milliseconds. */
+  readonly endsAt: number;
 }
 
 /** Where a request is, and what is used there. */

@@ -30,22 +30,25 @@ export interface Available extends HostRules {
   readonly credentials: readonly HeldCredential[];
   /** Names of those for the host that rest. */
   readonly resting: readonly string[];
+  /** Names of those that have ended. */
+  readonly expired: readonly string[];
 }
 
 /**
  * Judges a request by the rules about its host and by the places of what its conversation may use there, and puts
  * values in. In this order: a rule that refuses it, a place of a credential, a rule that allows it.
- * @throws SlipwayError `egress.request-refused`, `credential.misplaced`, `.foreign`, `.resting`, `.unsupported`,
- * `.rejected`.
+ * @throws SlipwayError `egress.request-refused`, `credential.misplaced`, `.foreign`, `.resting`, `.expired`,
+ * `.unsupported`, `.rejected`.
  */
 export function judgeRequest(head: RequestHead, line: BrokerLine, available: Available, now: Date): Passed {
-  const { credentials, resting } = available;
-  const hasCredential = credentials.length > 0 || resting.length > 0;
+  const { credentials, resting, expired } = available;
+  const hasCredential = credentials.length + resting.length + expired.length > 0;
   const leave = judgeByRules(head, line, available, { hasCredential, now });
   const found = placesOf(head, line, credentials);
   const brought = readReferences(head, found);
   if (found.length === 0 && leave !== null) return withoutCredential(head, line, leave);
   if (credentials.length === 0 && resting.length > 0) throw rests(resting[0] ?? '', line.host);
+  if (credentials.length === 0 && expired[0] !== undefined) throw over(expired[0], line.host);
   const allowed = found.length === 0 ? allowedByRules(available) : null;
   if (allowed !== null) throw refusedBy(head, line.host, `no rule allows it. ${allowed}`);
   return withCredential(head, choose(head, line, credentials, { found, brought }), { line, found, brought });
@@ -127,6 +130,9 @@ function isForeign(foreign: readonly Foreign[], why: string) {
   const words = foreign.slice(0, 3).map(({ kind, name }) => `the ${kind} ${name.slice(0, 60)}`);
   return refused('credential.foreign', 'foreign', `${why}; this one has ${words.join(', ')}.`);
 }
+
+const over = (name: string, host: string) =>
+  refused('credential.expired', 'expired', `${name}, the credential for ${host}, has expired.`);
 
 export const rests = (name: string, host: string) =>
   refused('credential.resting', 'resting', `${name} is not used now: ${host} has sent its value back.`);

@@ -11,6 +11,11 @@ export type Reason =
   | 'reference'
   | 'foreign'
   | 'resting'
+  | 'expired'
+  | 'asked'
+  | 'asked-too-often'
+  | 'use-denied'
+  | 'spent'
   | 'undecided'
   | 'push'
   | 'rule'
@@ -24,11 +29,19 @@ export type Reason =
   | 'certificate'
   | 'stopping';
 
+/** What a client is to wait before it tries again. Seconds. */
+const RETRY_SECONDS: Partial<Record<ErrorCode, number>> = {
+  'credential.undecided': 5,
+  'credential.asked': 30,
+  'credential.asked-too-often': 30,
+};
+
 export function refused(code: ErrorCode, reason: Reason, detail: string, cause?: unknown): SlipwayError {
+  const retryAfterSeconds = RETRY_SECONDS[code];
   return new SlipwayError(code, detail, {
     extensions: { reason },
     cause,
-    ...(code === 'credential.undecided' ? { retryAfterSeconds: 5 } : {}),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
   });
 }
 

@@ -83,18 +83,23 @@ export class TestBroker {
     // As NODE_EXTRA_CA_CERTS does for a process of its own.
     setDefaultCACertificates([world.roots.cert]);
     world.control = await TestControl.start(CONTROL_SECRET);
-    const logger = createLogger('credential-broker', 'silent');
-    const config = loadConfig({ ...world.environment(), BROKER_PORT: '0', PORT: '0', ...settings });
-    const stop = new GracefulStop({ logger, drainSeconds: 0, exit: () => {} });
-    world.broker = await startCredentialBroker(config, logger, stop, async (host) => {
-      const found = world.names.get(host);
-      if (found === undefined) throw Object.assign(new Error('unknown'), { code: 'ENOTFOUND' });
-      return found;
-    });
+    world.broker = await world.another(settings);
     // A test with a real app-server names that in its place.
     if (settings['CREDENTIAL_CONTROL_URL'] === undefined)
       await until('changes are heard', () => world.control.listeners > 0);
     return world;
+  }
+
+  /** A broker beside the first one; the caller closes it. */
+  another(settings: Readonly<Record<string, string>>): Promise<CredentialBroker> {
+    const logger = createLogger('credential-broker', 'silent');
+    const config = loadConfig({ ...this.environment(), BROKER_PORT: '0', PORT: '0', ...settings });
+    const stop = new GracefulStop({ logger, drainSeconds: 0, exit: () => {} });
+    return startCredentialBroker(config, logger, stop, async (host) => {
+      const found = this.names.get(host);
+      if (found === undefined) throw Object.assign(new Error('unknown'), { code: 'ENOTFOUND' });
+      return found;
+    });
   }
 
   environment(): Record<string, string> {
@@ -183,8 +188,8 @@ export class TestBroker {
     return `${this.signature.sign({ method: 'CONNECT', path: '/', body }, new Date(), nonce)} ${body}\n`;
   }
 
-  async dial(): Promise<Socket> {
-    const { host, port } = this.at ?? this.broker.address;
+  async dial(at = this.at ?? this.broker.address): Promise<Socket> {
+    const { host, port } = at;
     const socket = connect(port, host);
     socket.on('error', () => {});
     await once(socket, 'connect');
@@ -192,16 +197,23 @@ export class TestBroker {
   }
 
   /** A connection of a sandbox, as egress-proxy passes it on. */
-  async connect(line: Partial<BrokerLine> & { readonly host: string }): Promise<Socket> {
-    const socket = await this.dial();
+  async connect(
+    line: Partial<BrokerLine> & { readonly host: string },
+    at?: CredentialBroker['address'],
+  ): Promise<Socket> {
+    const socket = await this.dial(at);
     socket.write(this.signedLine(line));
     return socket;
   }
 
   /** The same with TLS to the broker. @throws Error of the handshake. */
-  async secure(line: Partial<BrokerLine> & { readonly host: string }, servername = line.host): Promise<TLSSocket> {
+  async secure(
+    line: Partial<BrokerLine> & { readonly host: string },
+    servername = line.host,
+    at?: CredentialBroker['address'],
+  ): Promise<TLSSocket> {
     const socket = connectTls({
-      socket: await this.connect(line),
+      socket: await this.connect(line, at),
       ca: this.authority.cert,
       ALPNProtocols: ['http/1.1'],
       ...(servername === '' ? { checkServerIdentity: () => undefined } : { servername }),
@@ -211,9 +223,9 @@ export class TestBroker {
     return socket;
   }
 
-  /** One request on a connection of its own. */
-  async ask(asked: Asked): Promise<Answered> {
-    const socket = await this.secure({ host: asked.host, ...asked.line });
+  /** One request on a connection of its own. @param at another broker than the first. */
+  async ask(asked: Asked, at?: CredentialBroker['address']): Promise<Answered> {
+    const socket = await this.secure({ host: asked.host, ...asked.line }, asked.host, at);
     try {
       return await this.askOn(socket, asked);
     } finally {
@@ -289,6 +301,7 @@ export function credential(
     value: `s3cret-value-${count}-Zq+/x`,
     reference: null,
     identity: null,
+    endsInMs: null,
     ...more,
   };
 }

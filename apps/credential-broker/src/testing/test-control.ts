@@ -6,6 +6,8 @@ import { InternalSignature, SIGNATURE_HEADER } from '@slipway/auth/internal-sign
 import { SecretBox } from '@slipway/auth/secret-box';
 import {
   CredentialQuestion,
+  type CredentialUseDecision,
+  CredentialUseQuestion,
   type OpenedCredential,
   type OpenedCredentials,
   type OpenedRule,
@@ -24,6 +26,9 @@ export class TestControl {
   readonly renewals: RenewalQuestion[] = [];
   readonly rotated: Array<{ readonly credential: string; readonly lease: string; readonly outcome: RenewalOutcome }> =
     [];
+  readonly uses: CredentialUseQuestion[] = [];
+  /** What a question for a use is answered. */
+  decide: (question: CredentialUseQuestion) => CredentialUseDecision = () => ({ decision: 'pass', request: null });
   /** What a question for an access token is answered. */
   renew: () => RenewalAnswer = () => ({ state: 'resting' });
   /** Whether a report is kept; one that throws is answered 500. */
@@ -107,6 +112,11 @@ export class TestControl {
     if (name === 'bodies') {
       this.bodies.push(EgressBodyBatch.parse(JSON.parse(body)));
       return '{}';
+    }
+    if (name === 'use') {
+      const question = CredentialUseQuestion.parse(JSON.parse(body));
+      this.uses.push(question);
+      return JSON.stringify(this.decide(question));
     }
     if (name === 'renew') {
       this.renewals.push(RenewalQuestion.parse(JSON.parse(body)));

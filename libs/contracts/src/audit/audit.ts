@@ -52,6 +52,7 @@ const NOUNS_OF_CONVERSATIONS: ReadonlySet<string> = new Set([
   'sandbox',
   'pull-request',
   'egress-request',
+  'credential-use',
 ]);
 const UUID_LENGTH = 36;
 

@@ -73,7 +73,7 @@ export const DeskApproval = z.object({
 });
 export type DeskApproval = z.infer<typeof DeskApproval>;
 
-/** A host that the sandbox asks for: the request that has waited longest, and how many wait. */
+/** A host or the use of a credential, asked for: the request that has waited longest, and how many wait. */
 export const DeskEgress = z.object({
   requestId: z.string(),
   host: z.string(),
@@ -83,6 +83,8 @@ export const DeskEgress = z.object({
   /** Since when it waits. */
   at: z.iso.datetime(),
   requests: z.int().positive(),
+  /** Of a request to use a credential at the host; absent: the host itself is asked for. */
+  use: z.object({ name: z.string(), method: z.string(), path: z.string() }).optional(),
 });
 export type DeskEgress = z.infer<typeof DeskEgress>;
 

@@ -49,6 +49,8 @@ export const OpenedCredential = z.object({
   reference: z.string().nullable(),
   /** Of forms that use workload identity: a token of this conversation, for the credential's audience. */
   identity: z.string().nullable().default(null),
+  /** Until it ends; `null`: it does not. Milliseconds. */
+  endsInMs: z.number().nullable().default(null),
 });
 export type OpenedCredential = z.infer<typeof OpenedCredential>;
 
@@ -83,6 +85,8 @@ export const OpenedCredentials = z.object({
   credentials: z.array(OpenedCredential),
   /** Names of those for the host that rest, and are therefore not among them. */
   resting: z.array(z.string()).optional(),
+  /** Names of those that have ended. */
+  expired: z.array(z.string()).optional(),
   /** Absent in answers of before 0.1.0, as is `observes`. */
   rules: z.array(OpenedRule).optional(),
   /** Whether hosts that no rule is about are let through now. */

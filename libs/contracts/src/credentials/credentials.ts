@@ -21,6 +21,9 @@ const description = z.string().trim().max(500).default('');
 /** The environment's name or the repository's URL; absent for `org`. */
 const scopeValue = z.string().min(1).max(2048).optional();
 
+/** When it ends; `null`: it does not. From then on it is not used, until an admin sets another time. */
+const expiresAt = z.iso.datetime().nullable();
+
 /**
  * `POST …/credentials`. The value is given, or taken from a secret of the organization, which is deleted with it; forms
  * that keep none take neither.
@@ -32,6 +35,7 @@ export const CreateCredential = z
     scope: CredentialScope.default('org'),
     scopeValue,
     use: CredentialUse,
+    expiresAt: expiresAt.default(null),
     value: SecretValue.optional(),
     /** Id of a secret whose value moves here. */
     fromSecret: z.string().min(1).max(100).optional(),
@@ -65,6 +69,7 @@ export const UpdateCredential = z
   .strictObject({
     description: z.string().trim().max(500).optional(),
     use: CredentialUse.optional(),
+    expiresAt: expiresAt.optional(),
     value: SecretValue.optional(),
     /** One that was resting is used again. */
     state: z.literal('active').optional(),
@@ -103,6 +108,9 @@ export const Credential = z.object({
   state: z.enum(['active', 'resting']),
   /** Of a resting one. */
   restingReason: RestingReason.nullable(),
+  expiresAt,
+  /** Whether that time is over. */
+  expired: z.boolean(),
   createdBy: user,
   createdAt: z.iso.datetime(),
   updatedBy: user,

@@ -1,4 +1,16 @@
 export {
+  AskedUse,
+  CredentialUseDecision,
+  CredentialUseQuestion,
+  EACH_USE_MINUTES,
+  isAskedPlace,
+  MAX_ASKED_PATH,
+  MAX_ASKED_REFS,
+  MAX_USE_BYTES,
+  USE_DECISIONS,
+  wordsOfPlace,
+} from './asked-use.js';
+export {
   BrokerLine,
   CredentialQuestion,
   MAX_BROKER_LINE_BYTES,
@@ -19,7 +31,17 @@ export {
   UpdateCredential,
   WithheldSecrets,
 } from './credentials.js';
-export { MAX_PLACE_ENTRIES, MAX_PLACES, PathPattern, PLACE_METHODS, Place, PlaceHost, PushRef } from './places.js';
+export {
+  MAX_PLACE_ENTRIES,
+  MAX_PLACES,
+  MAX_USES_PER_CONVERSATION,
+  PathPattern,
+  PLACE_ASKS,
+  PLACE_METHODS,
+  Place,
+  PlaceHost,
+  PushRef,
+} from './places.js';
 export { KeptGrant, RefreshTokenValue } from './refresh-token.js';
 export {
   LEASE_SECONDS,

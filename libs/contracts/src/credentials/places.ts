@@ -12,6 +12,11 @@ export const PLACE_METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', '
 export const MAX_PLACES = 20;
 export const MAX_PLACE_ENTRIES = 50;
 
+/** Whether a user is asked before a credential is used: once for its place, or for each request. */
+export const PLACE_ASKS = ['never', 'first-use', 'each-use'] as const;
+/** Most uses of a place that a conversation may be limited to. */
+export const MAX_USES_PER_CONVERSATION = 1_000;
+
 /** One host name in lower case, without a port; never an address and never a single label. */
 export const PlaceHost = z
   .string()
@@ -64,5 +69,9 @@ export const Place = z.strictObject({
   foreign: z.enum(['refuse', 'drop', 'allow']).default('refuse'),
   /** Whether WebSockets pass; only the first request of each is judged. Absent: they do not. */
   websocket: z.boolean().optional(),
+  /** Absent: `never`. At a place of git it is about pushes. A broker that does not know it opens no such place. */
+  ask: z.enum(PLACE_ASKS).optional(),
+  /** Requests of one conversation that get the credential here; at a place of git its pushes. Absent: any number. */
+  usesPerConversation: z.int().min(1).max(MAX_USES_PER_CONVERSATION).optional(),
 });
 export type Place = z.infer<typeof Place>;

@@ -21,6 +21,36 @@ export const BROKER_ERRORS = {
     retry: 'never',
     nextStep: 'The host has sent its value back. An admin can put it into use again: Admin, Credentials.',
   },
+  'credential.asked': {
+    status: 403,
+    title: 'A user is asked whether the credential may be used',
+    retry: 'later',
+    nextStep: 'Nothing was sent. Answer the request in the conversation, then send the same request again.',
+  },
+  'credential.asked-too-often': {
+    status: 403,
+    title: 'The sandbox asks too often',
+    retry: 'later',
+    nextStep: 'Answer the requests that wait in the conversation first.',
+  },
+  'credential.use-denied': {
+    status: 403,
+    title: 'A user has refused this use of the credential',
+    retry: 'never',
+    nextStep: 'Do without it. The answer holds for an hour.',
+  },
+  'credential.uses-spent': {
+    status: 403,
+    title: 'This conversation has used the credential as often as it may',
+    retry: 'never',
+    nextStep: 'An admin can raise the number of uses at this place: Admin, Credentials.',
+  },
+  'credential.expired': {
+    status: 403,
+    title: 'The credential for this host has expired',
+    retry: 'never',
+    nextStep: 'An admin can set a later date: Admin, Credentials.',
+  },
   'credential.rejected': {
     status: 403,
     title: 'The host does not accept the credential',

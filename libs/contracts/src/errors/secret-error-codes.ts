@@ -51,6 +51,12 @@ export const SECRET_ERRORS = {
     retry: 'never',
     nextStep: 'An operator must set CREDENTIAL_CONTROL_SECRET and run credential-broker. Store a secret until then.',
   },
+  'credential.changed': {
+    status: 409,
+    title: 'The credential has changed since this was asked',
+    retry: 'never',
+    nextStep: 'Reload the conversation. The agent asks again by the places that hold now.',
+  },
   'credential.place-refused': {
     status: 422,
     title: 'A credential cannot be used at this host',

@@ -16,6 +16,14 @@ export const FIELD_EXAMPLES: Readonly<Record<string, unknown>> = {
   'EventHit.excerpt': 'cd app && npm test',
   'ConversationTurn.text': 'Mend the sum.',
 
+  'AskedUse.method': 'POST',
+  'AskedUse.path': '/v1/things',
+  'AskedUse.place': 'POST /v1/**',
+  'AskedUse.bodyType': 'application/json',
+  'AskedUse.refs': [],
+  'DeskEgress.method': 'POST',
+  'DeskEgress.path': '/v1/things',
+
   // What users do to changes.
   'TurnHunk.file': 'src/retry.ts',
   'TurnHunk.hunk': '@@ -12,2 +12,2 @@\n-const max = 3;\n+const max = 5;\n export { max };',

@@ -151,6 +151,7 @@ export const egressOperations = {
       'idempotency.mismatch',
       'idempotency.in-progress',
       'egress.already-answered',
+      'credential.changed',
       'egress.too-wide',
       'egress.no-broker',
       'conversation.four-eyes',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { AskedUse } from '../credentials/asked-use.js';
 import { MAX_PLACE_ENTRIES, PathPattern, PLACE_METHODS } from '../credentials/places.js';
 import { EGRESS_ASKERS } from './egress.js';
 
@@ -127,6 +128,8 @@ export const EgressRequest = z.object({
   decidedBy: z.string().nullable(),
   scope: z.enum(['once', 'conversation', 'organization']).nullable(),
   reason: z.string(),
+  /** Of a request to use a credential at this host; absent: the host itself is asked for. */
+  use: AskedUse.optional(),
 });
 export type EgressRequest = z.infer<typeof EgressRequest>;
 export const EgressRequestList = z.object({

@@ -128,8 +128,13 @@ SELECT app.conversation_summary(c) AS summary,
   (SELECT jsonb_build_object('number', p.number, 'url', p.url, 'state', p.state, 'draft', p.draft, 'checks', p.checks ->> 'state',
      'review', p.review, 'conflicts', p.conflicts) FROM app.pull_request p WHERE p.org_id = $1 AND p.conversation_id = c.id ORDER BY p.created_at DESC LIMIT 1) AS pull,
   (SELECT jsonb_build_object('requestId', r.id, 'host', r.host, 'port', r.port, 'firstTime', r.first_time, 'requests', count(*) OVER (),
-     'at', to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) FROM app.egress_request r
-   WHERE r.org_id = $1 AND r.conversation_id = c.id AND r.state = 'waiting' AND r.created_at > now() - interval '${EGRESS_REQUEST_HOURS} hours'
+     'at', to_char(r.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+     || CASE WHEN r.use IS NULL THEN '{}' ELSE jsonb_build_object('use',
+       jsonb_build_object('name', r.use->'credential'->'name', 'method', r.use->'method', 'path', r.use->'path')) END FROM (
+     SELECT id, host, port, first_time, created_at, NULL::jsonb AS use FROM app.egress_request WHERE org_id = $1 AND conversation_id = c.id AND state = 'waiting'
+     UNION ALL
+     SELECT id, host, port, first_time, created_at, use FROM app.credential_request WHERE org_id = $1 AND conversation_id = c.id AND state = 'waiting') r
+   WHERE r.created_at > now() - interval '${EGRESS_REQUEST_HOURS} hours'
    ORDER BY r.created_at, r.id LIMIT 1) AS egress,
   said.seq AS said_seq, coalesce(asked.at, said.created_at, c.updated_at) AS since,
   (SELECT count(DISTINCT u)::int FROM (SELECT c.created_by AS u UNION SELECT m.created_by FROM app.inbox_message m

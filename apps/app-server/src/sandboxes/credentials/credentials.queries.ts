@@ -13,6 +13,7 @@ export type CredentialRow = Columns<
   | 'use'
   | 'state'
   | 'resting_reason'
+  | 'expires_at'
   | 'created_by'
   | 'created_by_label'
   | 'created_at'
@@ -21,8 +22,9 @@ export type CredentialRow = Columns<
   | 'updated_at'
   | 'last_used_at',
   { scope: CredentialScope; use: CredentialUse; state: 'active' | 'resting'; resting_reason: RestingReason | null }
->;
-const COLUMNS = `id, name, description, scope, scope_value, use, state, resting_reason, created_by, created_by_label, created_at,
+> & { readonly expired: boolean };
+const COLUMNS = `id, name, description, scope, scope_value, use, state, resting_reason, expires_at,
+  coalesce(expires_at <= now(), false) AS expired, created_by, created_by_label, created_at,
   updated_by, updated_by_label, updated_at, last_used_at`;
 
 export interface By {
@@ -81,6 +83,7 @@ export interface NewCredential extends SealedValue {
   readonly scopeValue: string;
   readonly use: CredentialUse;
   readonly referenceKey: Uint8Array;
+  readonly expiresAt: string | null;
   readonly by: By;
 }
 
@@ -92,8 +95,8 @@ export async function insertCredential(
 ): Promise<CredentialRow | null> {
   const { rows } = await client.query<CredentialRow>(
     `INSERT INTO app.credential (org_id, id, name, description, scope, scope_value, use, hosts, sealed, key_version, reference_key,
-       created_by, created_by_label, updated_by, updated_by_label)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $12, $13)
+       created_by, created_by_label, updated_by, updated_by_label, expires_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $12, $13, $14)
      ON CONFLICT (org_id, scope, scope_value, name) DO NOTHING RETURNING ${COLUMNS}`,
     [
       orgId,
@@ -109,6 +112,7 @@ export async function insertCredential(
       made.referenceKey,
       made.by.id,
       made.by.label,
+      made.expiresAt,
     ],
   );
   return rows[0] ?? null;
@@ -118,6 +122,7 @@ export interface CredentialChange {
   readonly description: string;
   readonly use: CredentialUse;
   readonly state: CredentialRow['state'];
+  readonly expiresAt: string | null;
   /** `null`: the value stays. */
   readonly value: SealedValue | null;
   readonly by: By;
@@ -127,13 +132,13 @@ export async function updateCredential(
   client: PoolClient,
   orgId: string,
   id: string,
-  { description, use, state, value, by }: CredentialChange,
+  { description, use, state, expiresAt, value, by }: CredentialChange,
 ): Promise<CredentialRow> {
   const { rows } = await client.query<CredentialRow>(
     `UPDATE app.credential SET description = $3, form = NULL, use = $4, hosts = $5, state = $6,
        resting_reason = CASE WHEN $6 = 'resting' THEN resting_reason END,
        renewing_by = CASE WHEN $7::bytea IS NULL THEN renewing_by END, renewing_until = CASE WHEN $7::bytea IS NULL THEN renewing_until END,
-       renew_unsure = $7::bytea IS NULL AND renew_unsure, sealed = coalesce($7, sealed), key_version = coalesce($8, key_version), updated_by = $9, updated_by_label = $10, updated_at = now()
+       renew_unsure = $7::bytea IS NULL AND renew_unsure, sealed = coalesce($7, sealed), key_version = coalesce($8, key_version), updated_by = $9, updated_by_label = $10, updated_at = now(), expires_at = $11
      WHERE org_id = $1 AND id = $2 RETURNING ${COLUMNS}`,
     [
       orgId,
@@ -146,6 +151,7 @@ export async function updateCredential(
       value?.keyVersion ?? null,
       by.id,
       by.label,
+      expiresAt,
     ],
   );
   return rows[0] as CredentialRow;

@@ -127,10 +127,11 @@ export class CredentialsService {
           description: change.description ?? row.description,
           use: change.use ?? row.use,
           state: change.state ?? row.state,
+          expiresAt: change.expiresAt === undefined ? (row.expires_at?.toISOString() ?? null) : change.expiresAt,
           value: sealed === null ? null : { sealed: sealed.bytes, keyVersion: sealed.keyVersion },
           by: caller.actor,
         });
-        const changed = (['description', 'use', 'state'] as const).filter(
+        const changed = (['description', 'use', 'state', 'expires_at'] as const).filter(
           (field) => JSON.stringify(row[field]) !== JSON.stringify(after[field]),
         );
         await client.query(
@@ -169,7 +170,7 @@ export class CredentialsService {
   /** @returns `null` when the secret that its value came from has changed meanwhile. */
   private async insert(
     caller: Principal,
-    { name, description, scope, scopeValue = '', use }: CreateCredential,
+    { name, description, scope, scopeValue = '', use, expiresAt }: CreateCredential,
     value: string,
     from: MovedSecret | null,
   ): Promise<CredentialRow | null> {
@@ -191,6 +192,7 @@ export class CredentialsService {
         sealed: sealed.bytes,
         keyVersion: sealed.keyVersion,
         referenceKey: randomBytes(REFERENCE_KEY_BYTES),
+        expiresAt,
         by: actor,
       });
       if (row === null)
@@ -273,6 +275,8 @@ function toCredential(row: CredentialRow): Credential {
     use: row.use,
     state: row.state,
     restingReason: row.state === 'resting' ? (row.resting_reason ?? 'reflected') : null,
+    expiresAt: row.expires_at?.toISOString() ?? null,
+    expired: row.expired,
     createdBy: { id: row.created_by, label: row.created_by_label },
     createdAt: row.created_at.toISOString(),
     updatedBy: { id: row.updated_by, label: row.updated_by_label },

@@ -6,6 +6,8 @@ import { hostKey } from './credentials.queries.js';
 export interface SealedCredential extends CredentialScoped {
   readonly use: CredentialUse;
   readonly state: 'active' | 'resting';
+  /** Until it ends; `null`: it does not. Negative: it has. Milliseconds. */
+  readonly endsInMs: number | null;
   readonly sealed: Buffer;
   readonly keyVersion: number;
   readonly referenceKey: Buffer;
@@ -42,7 +44,8 @@ export async function credentialsAt(
   if (row === undefined) return null;
   const { rows: credentials } = await client.query<SealedCredential>({
     name: 'credentials-at',
-    text: `SELECT id, name, scope, scope_value AS "scopeValue", use, state, sealed, key_version AS "keyVersion", reference_key AS "referenceKey"
+    text: `SELECT id, name, scope, scope_value AS "scopeValue", use, state,
+             (extract(epoch FROM expires_at - now()) * 1000)::float8 AS "endsInMs", sealed, key_version AS "keyVersion", reference_key AS "referenceKey"
            FROM app.credential WHERE org_id = $1 AND hosts @> ARRAY[$2]`,
     values: [org, hostKey(host, port)],
   });
@@ -67,7 +70,7 @@ export async function noteUses(
   { claim, conversation, host, entries }: Use,
 ): Promise<Set<string>> {
   const { rows } = await client.query<{ id: string; name: string }>(
-    "SELECT id, name FROM app.credential WHERE org_id = $1 AND id = ANY ($2) AND state = 'active' ORDER BY id",
+    "SELECT id, name FROM app.credential WHERE org_id = $1 AND id = ANY ($2) AND state = 'active' AND (expires_at IS NULL OR expires_at > now()) ORDER BY id",
     [orgId, [...entries.keys()]],
   );
   const ids = rows.map(({ id }) => id);

@@ -59,16 +59,16 @@ export class OpenCredentialsService {
     const { org, claim, conversation } = question;
     const found = await this.usable(question);
     if (found === null) return given([]);
-    const { active, resting, at, user, environment, repository, rules } = found;
+    const { active, resting, expired, at, user, environment, repository, rules } = found;
     const workload: Workload = { org, conversation, claim, user, environment, repository };
     const opened = await Promise.all(active.map((each) => this.opened(each, at, workload)));
-    if (opened.length === 0) return { ...given([], resting), ...rules };
+    if (opened.length === 0) return { ...given([], resting, expired), ...rules };
     const entries = new Map(opened.map(({ id }) => [id, entryOf(org, claim, id)]));
     const noted = await inOrg(this.pool, org, (client) =>
       noteUses(client, org, { claim, conversation, host: at.host, entries }),
     );
     const credentials = opened.filter(({ id }) => noted.has(id));
-    return { ...given(credentials, resting), ...rules };
+    return { ...given(credentials, resting, expired), ...rules };
   }
 
   /** Whether this conversation may use a credential at this host now. */
@@ -114,12 +114,14 @@ export class OpenCredentialsService {
     const { environment, repository, user } = found;
     const all = credentialsOf(found.credentials, { environment, repository: keyOf(repository) });
     const resting = all.filter(({ state }) => state === 'resting').map(({ name }) => name);
-    const active = all.filter(({ state, use }) => state === 'active' && placesAt(use, at).length > 0);
-    return { active, resting, at, user, environment, repository, rules };
+    const isOver = ({ endsInMs }: SealedCredential): boolean => endsInMs !== null && endsInMs <= 0;
+    const expired = all.filter((each) => each.state === 'active' && isOver(each)).map(({ name }) => name);
+    const active = all.filter((each) => each.state === 'active' && !isOver(each) && placesAt(each.use, at).length > 0);
+    return { active, resting, expired, at, user, environment, repository, rules };
   }
 
   private async opened(
-    { id, name, scope, scopeValue, use, sealed, keyVersion, referenceKey }: SealedCredential,
+    { id, name, scope, scopeValue, use, sealed, keyVersion, referenceKey, endsInMs }: SealedCredential,
     { org, conversation, host, port }: AskedPlace,
     workload: Workload,
   ): Promise<OpenedCredential> {
@@ -138,7 +140,7 @@ export class OpenCredentialsService {
     const shown = use.form === 'oauth-refresh-token' ? '' : value;
     const narrowed =
       use.form === 'github-app' ? { ...use, repositories: githubRepositories(use, workload.repository) } : use;
-    return { id, name, scope, use: { ...narrowed, places }, value: shown, reference, identity };
+    return { id, name, scope, use: { ...narrowed, places }, value: shown, reference, identity, endsInMs };
   }
 }
 
@@ -154,10 +156,12 @@ const placesAt = ({ places }: CredentialUse, at: Pick<AskedPlace, 'host' | 'port
 const keyOf = (repository: string | null): string | null =>
   repository !== null && URL.canParse(repository) ? repositoryKey(repository) : repository;
 
-const given = (credentials: OpenedCredential[], resting: string[] = []): OpenedCredentials => ({
+/** A broker of an older release keeps nothing past its end either. */
+const given = (credentials: OpenedCredential[], resting: string[] = [], expired: string[] = []): OpenedCredentials => ({
   credentials,
   resting,
-  ttlMs: KEPT_MS,
+  expired,
+  ttlMs: Math.max(0, Math.floor(Math.min(KEPT_MS, ...credentials.map(({ endsInMs }) => endsInMs ?? KEPT_MS)))),
 });
 
 /** Id of the audit entry, a UUID of version 8: the same for the same claim and credential. */

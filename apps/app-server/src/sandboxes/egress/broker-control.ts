@@ -2,7 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { SecretBox } from '@slipway/auth/secret-box';
 import {
   CredentialQuestion,
+  CredentialUseQuestion,
   MAX_ROTATED_BYTES,
+  MAX_USE_BYTES,
   ReflectedCredential,
   RenewalOutcome,
   RenewalQuestion,
@@ -10,6 +12,7 @@ import {
   RotatedCredential,
 } from '@slipway/contracts/credentials';
 import { EgressBodyBatch, WorkspacePrintsQuestion } from '@slipway/contracts/sandboxes';
+import { CredentialUsesService } from '../credential-uses/credential-uses.service.js';
 import { OpenCredentialsService } from '../credentials/open-credentials.service.js';
 import { RefreshTokensService } from '../credentials/refresh-tokens.service.js';
 import { ControlPeer, route } from './control-peer.js';
@@ -26,6 +29,7 @@ export class BrokerControl {
     private readonly credentials: OpenCredentialsService,
     private readonly renewals: RefreshTokensService,
     private readonly bodies: EgressBodiesService,
+    private readonly uses: CredentialUsesService,
   ) {}
 
   peer(secret: string, changes: EgressChanges): ControlPeer {
@@ -39,6 +43,12 @@ export class BrokerControl {
         // Values are in clear on no wire: the answer is sealed for its question.
         open: route(CredentialQuestion, 'text/plain', async (question, signed) =>
           box.encrypt(JSON.stringify(await this.credentials.open(question)), `opened:${signed}`).toString('base64'),
+        ),
+        use: route(
+          CredentialUseQuestion,
+          'application/json',
+          async (question) => JSON.stringify(await this.uses.decide(question)),
+          { maxBytes: MAX_USE_BYTES },
         ),
         reflected: route(ReflectedCredential, 'application/json', async (reflected) => {
           await this.credentials.rest(reflected);

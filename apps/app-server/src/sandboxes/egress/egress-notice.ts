@@ -1,3 +1,4 @@
+import { type AskedUse, EACH_USE_MINUTES } from '@slipway/contracts/credentials';
 import {
   EGRESS_ONCE_SECONDS,
   type EgressAsker,
@@ -48,6 +49,7 @@ const MAX_REASON = MAX_ASKER_LINE;
  * characters that are not seen, and the host is in ASCII.
  */
 export function noticeText(request: EgressRequest): string {
+  if (request.use !== undefined) return noticeOfUse(request, request.use);
   const host = plain(request.host, 253).replaceAll(/[^!-~]/g, '?');
   const target = `${host.includes(':') ? `[${host}]` : host}:${request.port}`;
   const by = request.decidedBy === null ? '' : ` by ${plain(request.decidedBy, MAX_NAME)}`;
@@ -61,6 +63,29 @@ export function noticeText(request: EgressRequest): string {
       return `[Network] ${target} was refused${by}${reason === '' ? '.' : `, with this reason: "${reason}".`} Do without it.`;
     case 'allowed':
       return `[Network] ${target} was allowed${by} ${SCOPES[request.scope ?? 'once']}. Try again now.`;
+  }
+}
+
+/** The same of a request to use a credential. */
+function noticeOfUse(request: EgressRequest, { credential, method, path, ask, refs }: AskedUse): string {
+  const host = plain(request.host, 253).replaceAll(/[^!-~]/g, '?');
+  const what = refs.length === 0 ? `${plain(method, 20)} ${host}${plain(path, MAX_ASKER_LINE)}` : `a push to ${host}`;
+  const target = `${what} with ${plain(credential.name, MAX_NAME)}`;
+  const by = request.decidedBy === null ? '' : ` by ${plain(request.decidedBy, MAX_NAME)}`;
+  const reason = plain(request.reason, MAX_REASON);
+  switch (request.state) {
+    case 'waiting':
+      return `[Network] Not sent: ${target} (a user was asked; go on without it, and try again later).`;
+    case 'expired':
+      return `[Network] Nobody answered whether ${target} may be sent: it is not.`;
+    case 'denied':
+      return `[Network] ${target} was refused${by}${reason === '' ? '.' : `, with this reason: "${reason}".`} Do without it.`;
+    case 'allowed':
+      if (request.scope === 'conversation')
+        return `[Network] ${target} was allowed${by} for this conversation. Try again now.`;
+      return ask === 'each-use'
+        ? `[Network] ${target} was allowed${by} for one request: send the same one again within ${EACH_USE_MINUTES} minutes.`
+        : `[Network] ${target} was allowed${by} once: this path for ${EGRESS_ONCE_SECONDS} seconds. Try again now.`;
   }
 }
 

@@ -94,7 +94,10 @@ export async function tryAgain(
   return rows[0] ?? null;
 }
 
-/** Ends those that nobody has answered, and says how many wait and how many began within the hour. */
+/**
+ * Ends those that nobody has answered, and says how many wait and how many began within the hour: for hosts, and to use
+ * credentials.
+ */
 export async function countRequests(
   client: PoolClient,
   orgId: string,
@@ -106,8 +109,10 @@ export async function countRequests(
     [orgId, conversationId, EGRESS_REQUEST_HOURS],
   );
   const { rows } = await client.query<{ waiting: number; hour: number }>(
-    `SELECT count(*) FILTER (WHERE state = 'waiting')::integer AS waiting, count(*) FILTER (WHERE created_at > now() - interval '1 hour')::integer AS hour
-     FROM app.egress_request WHERE org_id = $1 AND conversation_id = $2`,
+    `SELECT count(*) FILTER (WHERE state = 'waiting' AND created_at > now() - interval '${EGRESS_REQUEST_HOURS} hours')::integer AS waiting,
+       count(*) FILTER (WHERE created_at > now() - interval '1 hour')::integer AS hour
+     FROM (SELECT state, created_at FROM app.egress_request WHERE org_id = $1 AND conversation_id = $2
+       UNION ALL SELECT state, created_at FROM app.credential_request WHERE org_id = $1 AND conversation_id = $2) either`,
     [orgId, conversationId],
   );
   return rows[0] ?? { waiting: 0, hour: 0 };

@@ -18,6 +18,9 @@ import { IngestService } from '../../log/ingest/ingest.service.js';
 import { readOrgSettings } from '../../organizations/org-settings/org-settings.queries.js';
 import { Jobs } from '../../platform/jobs.js';
 import { CLOCK, CONFIG, IDS, SQL_POOL } from '../../platform/tokens.js';
+import { AnswerUseService } from '../credential-uses/answer-use.service.js';
+import { listUseRequests } from '../credential-uses/credential-uses.queries.js';
+import { USE_REQUEST } from '../credential-uses/credential-uses.service.js';
 import { egressEvent, observes } from './egress-decisions.service.js';
 import { notifyAgent, type ToNotify } from './egress-notice.js';
 import { decideRequest, listRequests, readRequest } from './egress-requests.queries.js';
@@ -25,6 +28,9 @@ import { countRules, insertRule } from './egress-rules.queries.js';
 import { sentBy } from './egress-traffic.queries.js';
 import { assertJudged, limitsOf } from './rule-limits.js';
 import { comparedHost, rulePattern } from './rule-pattern.js';
+
+/** Requests of a conversation that are listed. */
+const MAX_LISTED = 200;
 
 /** Users' answers to sandboxes that ask for a host. */
 @Injectable()
@@ -36,6 +42,7 @@ export class EgressRequestsService {
     private readonly ingest: IngestService,
     @Inject(CONFIG) private readonly config: Config,
     private readonly jobs: Jobs,
+    private readonly uses: AnswerUseService,
   ) {}
 
   /** @throws SlipwayError `resource.not-found` */
@@ -47,7 +54,10 @@ export class EgressRequestsService {
       ]);
       if (rowCount === 0) throw notFound();
       return {
-        data: await listRequests(client, orgId, conversationId),
+        data: newest(
+          await listRequests(client, orgId, conversationId),
+          await listUseRequests(client, orgId, conversationId),
+        ),
         sent: await sentBy(client, orgId, conversationId),
         unknown: unknownOf(await readOrgSettings(client, orgId), this.config.EGRESS_CONTROL_SECRET !== undefined),
         opensHosts: this.config.CREDENTIAL_CONTROL_SECRET !== undefined,
@@ -59,13 +69,15 @@ export class EgressRequestsService {
    * Request, rule, event and audit entry in one transaction: egress-proxy hears of the rule at its commit, so no byte
    * leaves before the entry is in the chain.
    * @throws SlipwayError `resource.not-found`, `egress.already-answered`, `egress.too-wide`, `egress.no-broker`,
-   * `request.invalid`, `conversation.four-eyes`, `permission.denied` for the whole organization without `egress:write`.
+   * `credential.changed`, `request.invalid`, `conversation.four-eyes`, `permission.denied` for the whole organization
+   * without `egress:write`.
    */
   async answer(
     caller: Principal,
     { conversationId, id }: { readonly conversationId: string; readonly id: string },
     answer: AnswerEgressRequest,
   ): Promise<EgressRequest> {
+    if (id.startsWith(`${USE_REQUEST}_`)) return this.uses.answer(caller, { conversationId, id }, answer);
     const allows = answer.decision === 'allow';
     if (allows && answer.scope === 'organization' && !caller.permissions.has('egress:write'))
       throw new SlipwayError('permission.denied', 'This needs the permission egress:write.');
@@ -155,6 +167,12 @@ export class EgressRequestsService {
     );
     return rule.id;
   }
+}
+
+/** Both lists as one of the newest 200. */
+function newest(hosts: EgressRequest[], uses: EgressRequest[]): EgressRequest[] {
+  if (uses.length === 0) return hosts;
+  return [...hosts, ...uses].sort((a, b) => Date.parse(b.createdAt) - Date.parse(a.createdAt)).slice(0, MAX_LISTED);
 }
 
 /** What happens in fact: nothing is recorded where no egress-proxy asks. */

@@ -1,4 +1,6 @@
 import { Module } from '@nestjs/common';
+import { AnswerUseService } from '../credential-uses/answer-use.service.js';
+import { CredentialUsesService } from '../credential-uses/credential-uses.service.js';
 import { CredentialsModule } from '../credentials/credentials.module.js';
 import { BrokerControl } from './broker-control.js';
 import { EgressController } from './egress.controller.js';
@@ -18,7 +20,9 @@ import { WorkspacePrintsService } from './workspace-prints.service.js';
   imports: [CredentialsModule],
   controllers: [EgressController],
   providers: [
+    AnswerUseService,
     BrokerControl,
+    CredentialUsesService,
     EgressBodiesService,
     EgressBudgetService,
     EgressControl,

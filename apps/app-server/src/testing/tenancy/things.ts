@@ -180,6 +180,28 @@ export async function makeThings(app: ConversationApp, org: SeededOrg, owner: Ca
     [org.id, request, conversation.id, `${canary} request`],
   );
   await app.owner.query(
+    `INSERT INTO app.credential_request (org_id, id, conversation_id, claim_id, host, port, credential_id, place_key, use, fingerprint, first_time, reason)
+     VALUES ($1, $2, $3, 'clm', 'api.example.com', 443, $4, 'place', $5, 'asked', true, $6)`,
+    [
+      org.id,
+      `cuq_${randomUUID()}`,
+      conversation.id,
+      credential.id,
+      JSON.stringify({
+        credential: { id: credential.id, name: `${canary} credential` },
+        ask: 'each-use',
+        place: '/**',
+        method: 'POST',
+        path: '/v1',
+        queryBytes: null,
+        bodyBytes: 0,
+        bodyType: null,
+        refs: [],
+      }),
+      `${canary} use`,
+    ],
+  );
+  await app.owner.query(
     'INSERT INTO app.egress_observed (org_id, host, port, conversation_id) VALUES ($1, $2, 443, $3)',
     [org.id, `${canary.toLowerCase()}.example.com`, conversation.id],
   );

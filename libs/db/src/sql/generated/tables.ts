@@ -314,6 +314,29 @@ export interface Tables {
     readonly renewing_until: Date | null;
     readonly renewed_by: string | null;
     readonly renew_unsure: boolean;
+    readonly expires_at: Date | null;
+  };
+  'app.credential_request': {
+    readonly org_id: string;
+    readonly id: string;
+    readonly conversation_id: string;
+    readonly claim_id: string;
+    readonly host: string;
+    readonly port: number;
+    readonly credential_id: string;
+    readonly place_key: string;
+    readonly use: unknown;
+    readonly fingerprint: string;
+    readonly tries: number;
+    readonly first_time: boolean;
+    readonly state: string;
+    readonly scope: string | null;
+    readonly used_by: string | null;
+    readonly reason: string;
+    readonly created_at: Date;
+    readonly decided_at: Date | null;
+    readonly decided_by: string | null;
+    readonly decided_by_label: string | null;
   };
   'app.credential_revocation': {
     readonly id: string;
@@ -327,6 +350,16 @@ export interface Tables {
     readonly settings: unknown;
     readonly attempts: number;
     readonly created_at: Date;
+  };
+  'app.credential_use': {
+    readonly org_id: string;
+    readonly id: string;
+    readonly conversation_id: string;
+    readonly credential_id: string;
+    readonly place: string;
+    readonly fingerprint: string;
+    readonly counted: boolean;
+    readonly at: Date;
   };
   'app.device_authorization': {
     readonly id: string;

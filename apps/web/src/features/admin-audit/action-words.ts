@@ -15,6 +15,7 @@ export const AUDIT_NOUNS = [
   'service-account',
   'secret',
   'credential',
+  'credential-use',
   'model-deployment',
   'llm-profile',
   'mcp-server',

@@ -94,6 +94,7 @@ function NewCredential({ onClose, onDone }: Given) {
       </Field>
       <UseFields form={form} />
       <ScopeFields form={form} label={t('adminCredentials.scope')} scopes={SCOPES} places={SCOPE_VALUES} />
+      <LastDayField form={form} />
       <DescriptionField form={form} />
       <Ending form={form} onClose={onClose} label={t('adminCredentials.addCredential')} />
     </form>
@@ -121,6 +122,7 @@ function EditCredential({ credential, onClose, onDone }: Given & { credential: C
         </Notice>
       ) : null}
       {keepsValue(form.values.use) ? <ValueField form={form} isOptional={!isNeeded} /> : null}
+      <LastDayField form={form} />
       <DescriptionField form={form} />
       <Ending form={form} onClose={onClose} label={t('common.save')} />
     </form>
@@ -143,6 +145,26 @@ function PresetField({ form }: { form: Form<CredentialValues> }) {
             setPreset(next);
             if (next !== '') form.reset(presetValues(form.values, next as PresetId, newId()));
           }}
+        />
+      )}
+    </Field>
+  );
+}
+
+function LastDayField({ form }: { form: Form<CredentialValues> }) {
+  const t = useTranslations();
+  return (
+    <Field
+      label={t('adminCredentials.lastDay')}
+      hint={t('adminCredentials.lastDayHint')}
+      error={form.error('expiresAt')}
+    >
+      {(control) => (
+        <Input
+          {...control}
+          type="date"
+          value={form.values.lastDay}
+          onChange={(event) => form.set('lastDay', event.target.value)}
         />
       )}
     </Field>

@@ -27,6 +27,8 @@ const credential = (use: unknown): Credential => ({
   use: CredentialUse.parse(use),
   state: 'active',
   restingReason: null,
+  expiresAt: null,
+  expired: false,
   createdBy: user,
   createdAt: '2026-11-29T00:00:00Z',
   updatedBy: user,
@@ -53,6 +55,8 @@ describe('the fields of a credential', () => {
       places: [{ host: 'git.example.com', paths: ['/acme/*'], git: { push: ['refs/heads/a/**', 'refs/heads/b'] } }],
     },
     { form: 'basic', places: [{ host: 'git.example.com', methods: ['GET'], git: {} }] },
+    { form: 'bearer', places: [{ host: 'a.example.com', ask: 'each-use', usesPerConversation: 3 }] },
+    { form: 'bearer', places: [{ host: 'a.example.com', ask: 'first-use' }] },
     { form: 'header', header: 'X-Key', prefix: 'Key ', places: [{ host: 'a.example.com', methods: ['HEAD', 'GET'] }] },
     {
       form: 'oauth-client-credentials',

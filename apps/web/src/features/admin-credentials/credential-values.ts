@@ -15,6 +15,9 @@ export interface PlaceValues {
   readonly push: string;
   readonly foreign: Place['foreign'];
   readonly websocket: boolean;
+  readonly ask: NonNullable<Place['ask']>;
+  /** Empty: any number. */
+  readonly uses: string;
 }
 
 /** How a value is put into requests: fields of every form, of which those of `form` are sent. */
@@ -55,6 +58,8 @@ export interface CredentialValues {
   readonly use: UseValues;
   readonly scope: string;
   readonly scopeValue: string;
+  /** Last day, of UTC, on which it is used; empty: none. */
+  readonly lastDay: string;
 }
 
 const EMPTY_PLACE: Omit<PlaceValues, 'id'> = {
@@ -67,6 +72,8 @@ const EMPTY_PLACE: Omit<PlaceValues, 'id'> = {
   push: '',
   foreign: 'refuse',
   websocket: false,
+  ask: 'never',
+  uses: '',
 };
 const READ: readonly string[] = ['GET', 'HEAD'];
 
@@ -111,6 +118,7 @@ export const newValues = (id: string): CredentialValues => ({
   use: newUse([newPlace(id)]),
   scope: 'org',
   scopeValue: '',
+  lastDay: '',
 });
 
 const lines = (text: string): readonly string[] =>
@@ -125,7 +133,7 @@ function methodsOf({ methods, chosen }: PlaceValues): { methods?: readonly strin
 }
 
 function placeOf(place: PlaceValues): unknown {
-  const { host, port, paths, git, push, foreign, websocket } = place;
+  const { host, port, paths, git, push, foreign, websocket, ask, uses } = place;
   return {
     host: host.trim(),
     port: port.trim() === '' ? 443 : Number(port),
@@ -134,6 +142,9 @@ function placeOf(place: PlaceValues): unknown {
     ...(git ? { git: { push: lines(push) } } : {}),
     foreign,
     ...(websocket && !git ? { websocket } : {}),
+    // Left out, so that a broker of an older release goes on with a place that does not ask.
+    ...(ask === 'never' ? {} : { ask }),
+    ...(uses.trim() === '' ? {} : { usesPerConversation: Number(uses) }),
   };
 }
 
@@ -219,6 +230,10 @@ function requestedValue({ value, clientSecret, use }: CredentialValues): string 
   return JSON.stringify({ refreshToken: value.trim(), ...(clientSecret === '' ? {} : { clientSecret }) });
 }
 
+/** The end of a day. */
+const endOf = (day: string): string => `${day}T23:59:59.999Z`;
+const dayOf = (at: string | null): string => at?.slice(0, 10) ?? '';
+
 /** `POST …/credentials`; `CreateCredential` decides whether it may be sent. */
 export function createRequest(values: CredentialValues): unknown {
   const { name, description, source, fromSecret, use, scope, scopeValue } = values;
@@ -229,6 +244,7 @@ export function createRequest(values: CredentialValues): unknown {
     scope,
     ...(scope === 'org' ? {} : { scopeValue: scopeValue.trim() }),
     use: requestedUse(use),
+    ...(values.lastDay === '' ? {} : { expiresAt: endOf(values.lastDay) }),
     ...(!keepsValue(use) ? {} : source === 'secret' ? { fromSecret } : { value }),
   };
 }
@@ -247,11 +263,17 @@ export function updateRequest(credential: Credential, values: CredentialValues):
   return {
     ...(description.trim() === credential.description ? {} : { description }),
     ...(isOther(credential, use) ? { use: requestedUse(use) } : {}),
+    ...(values.lastDay === dayOf(credential.expiresAt)
+      ? {}
+      : { expiresAt: values.lastDay === '' ? null : endOf(values.lastDay) }),
     ...(value === '' || !keepsValue(use) ? {} : { value }),
   };
 }
 
-function placeValues({ host, port, methods, paths, git, foreign, websocket }: Place, id: string): PlaceValues {
+function placeValues(
+  { host, port, methods, paths, git, foreign, websocket, ask = 'never', usesPerConversation }: Place,
+  id: string,
+): PlaceValues {
   const isRead = methods?.toSorted().join() === READ.join();
   return newPlace(id, {
     host,
@@ -263,6 +285,8 @@ function placeValues({ host, port, methods, paths, git, foreign, websocket }: Pl
     push: (git?.push ?? []).join('\n'),
     foreign,
     websocket: websocket === true,
+    ask,
+    uses: usesPerConversation === undefined ? '' : String(usesPerConversation),
   });
 }
 
@@ -286,7 +310,10 @@ function textsOf(use: Credential['use']): Partial<UseValues> {
 export const isOfLines = ({ form }: UseValues): boolean => form === 'github-app' || form === 'mtls';
 
 /** The fields of one that is there, without its value. @param id begins the ids of its places. */
-export function valuesOf({ name, description, scope, scopeValue, use }: Credential, id: string): CredentialValues {
+export function valuesOf(
+  { name, description, scope, scopeValue, use, expiresAt }: Credential,
+  id: string,
+): CredentialValues {
   const { places } = use;
   return {
     ...newValues(id),
@@ -294,6 +321,7 @@ export function valuesOf({ name, description, scope, scopeValue, use }: Credenti
     description,
     scope,
     scopeValue: scopeValue ?? '',
+    lastDay: dayOf(expiresAt),
     use: newUse(
       places.map((place, index) => placeValues(place, `${id}${index}`)),
       textsOf(use),

@@ -45,6 +45,7 @@ export function PlacesWords({ places }: { places: readonly Place[] }) {
           </bdi>
           <span className="block text-xs text-ink-muted">
             <PlaceWords place={place} />
+            <Limits place={place} />
           </span>
         </li>
       ))}
@@ -74,6 +75,16 @@ function PlaceWords({ place: { methods, paths, git } }: { place: Place }) {
   const where =
     paths === undefined ? t('adminCredentials.everyPath') : t('adminCredentials.pathCount', { count: paths.length });
   return `${asked}, ${where}`;
+}
+
+/** Whether a user is asked, and how often it is used. */
+function Limits({ place: { ask = 'never', usesPerConversation } }: { place: Place }) {
+  const t = useTranslations();
+  const words = [
+    ...(ask === 'never' ? [] : [t(ask === 'each-use' ? 'adminCredentials.asksEach' : 'adminCredentials.asksFirst')]),
+    ...(usesPerConversation === undefined ? [] : [t('adminCredentials.usesAtMost', { count: usesPerConversation })]),
+  ];
+  return words.map((each) => `, ${each}`).join('');
 }
 
 /** Whose conversations use it. */

@@ -6,6 +6,7 @@ import { useTranslations } from 'next-intl';
 import { toast } from 'sonner';
 import { api } from '../../api/client.ts';
 import { Ago } from '../../browser/ago.tsx';
+import { exactTime } from '../../browser/format.ts';
 import type { MessageKey } from '../../messages/translate.ts';
 import { ErrorNotice } from '../form/form-failure.tsx';
 import { useSession } from '../session/me.ts';
@@ -98,7 +99,27 @@ function State({
       onChanged();
     },
   });
-  if (credential.state === 'active') return <Badge tone="ok">{t('adminCredentials.active')}</Badge>;
+  if (credential.state === 'active')
+    return (
+      <div className="flex min-w-0 flex-col items-start gap-1 max-md:items-end">
+        {credential.expired ? (
+          <Badge tone="warn">{t('adminCredentials.expired')}</Badge>
+        ) : (
+          <Badge tone="ok">{t('adminCredentials.active')}</Badge>
+        )}
+        {credential.expiresAt === null ? null : (
+          <time
+            dateTime={credential.expiresAt}
+            title={exactTime(credential.expiresAt)}
+            className="text-xs whitespace-nowrap text-ink-muted"
+          >
+            {t(credential.expired ? 'adminCredentials.since' : 'adminCredentials.until', {
+              day: credential.expiresAt.slice(0, 10),
+            })}
+          </time>
+        )}
+      </div>
+    );
   return (
     <div className="flex min-w-0 flex-col items-start gap-1 max-md:items-end">
       <Badge tone="warn">{t('adminCredentials.resting')}</Badge>

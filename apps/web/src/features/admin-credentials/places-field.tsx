@@ -6,6 +6,7 @@ import { useTranslations } from 'next-intl';
 import { newId } from '../../api/client.ts';
 import { type MessageKey, type Option, translated } from '../../messages/translate.ts';
 import { MethodsField } from '../form/methods-field.tsx';
+import { AskFields } from './ask-fields.tsx';
 import { newPlace, type PlaceValues } from './credential-values.ts';
 
 const METHODS: readonly Option[] = [
@@ -143,6 +144,7 @@ function PlaceFields({ place, number, error, onChange, onRemove }: PlaceFieldsPr
           />
         )}
       </Field>
+      <AskFields place={place} error={error} onChange={onChange} />
     </div>
   );
 }

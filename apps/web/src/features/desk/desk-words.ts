@@ -1,7 +1,7 @@
 import type { DeskDecision } from '@slipway/contracts/conversations';
 import type { MessageKey, Translate } from '../../messages/translate.ts';
 import { STATUS_LABELS, stopReasonWords } from '../conversations/status-label.ts';
-import { hostText } from '../egress/egress-words.ts';
+import { hostText, wordsOfUse } from '../egress/egress-words.ts';
 import type { DeskLine } from './desk-store.ts';
 
 export const KIND_WORDS: Record<DeskDecision['kind'], MessageKey> = {
@@ -36,6 +36,7 @@ export function askedWords(t: Translate, { facts }: DeskLine, { kind, key }: Des
     case 'allow': {
       if (egress == null) return t('deskPage.networkRequest');
       const host = hostText(egress);
+      if (egress.use !== undefined) return t('deskPage.asksToUse', wordsOfUse(egress, egress.use));
       return egress.requests === 1
         ? t('deskPage.asksForHost', { host })
         : t('deskPage.asksForHosts', { host, count: egress.requests - 1 });

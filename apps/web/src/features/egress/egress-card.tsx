@@ -135,7 +135,7 @@ function Waiting({
         </ul>
       </ScrollBox>
       <SentSoFar />
-      {org.permissions.includes('egress:answer') ? (
+      {org.permissions.includes('egress:answer') && requests.some(({ use }) => use === undefined) ? (
         <p className="border-t border-line px-3 py-1.5 text-xs text-ink-muted">
           {t('egress.onceIsAMinute', { seconds: EGRESS_ONCE_SECONDS })}
         </p>

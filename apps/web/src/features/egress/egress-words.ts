@@ -1,3 +1,4 @@
+import type { AskedUse } from '@slipway/contracts/credentials';
 import type { EgressRequest } from '@slipway/contracts/sandboxes';
 import type { Translate } from '../../messages/translate.ts';
 import { visibleText } from '../conversation/visible-text.ts';
@@ -13,17 +14,32 @@ export function hostText({ host, port }: Pick<EgressRequest, 'host' | 'port'>): 
   return `${named.includes(':') ? `[${named}]` : named}:${port}`;
 }
 
+/** A request that gets a credential, as plain text: method, host and path, or the branches of a push. */
+export function requestText(
+  { host, port }: Pick<EgressRequest, 'host' | 'port'>,
+  { method, path }: Pick<AskedUse, 'method' | 'path'>,
+): string {
+  return `${cut(method)} ${cut(host)}${port === 443 ? '' : `:${port}`}${cut(path)}`;
+}
+
+/** What is used, and for what. */
+export const wordsOfUse = (
+  at: Pick<EgressRequest, 'host' | 'port'>,
+  { name, ...request }: { readonly name: string } & Pick<AskedUse, 'method' | 'path'>,
+): { name: string; request: string } => ({ name: cut(name), request: requestText(at, request) });
+
 /** What the sandbox asked for, or what became of it, in one line. @param others that were answered alike. */
 export function egressWords(t: Translate, request: EgressRequest, others: readonly EgressRequest[] = []): string {
-  const host = [request, ...others].map(hostText).join(', ');
+  const asked = [request, ...others].map((each) => askedText(t, each)).join(', ');
+  const host = request.use === undefined ? asked : asked.charAt(0).toUpperCase() + asked.slice(1);
   const count = others.length + 1;
   const name = request.decidedBy === null ? t('egress.someone') : cut(request.decidedBy);
   const reason = cut(request.reason.trim());
   switch (request.state) {
     case 'waiting':
-      return t('egress.theSandboxAsksFor2', { host });
+      return request.use === undefined ? t('egress.theSandboxAsksFor2', { host }) : t('egress.asksTo', { use: asked });
     case 'expired':
-      return t('egress.expired', { host });
+      return t('egress.expired', { host: asked });
     case 'denied':
       return reason === ''
         ? t('egress.refusedBy', { host, count, name })
@@ -36,6 +52,13 @@ export function egressWords(t: Translate, request: EgressRequest, others: readon
   }
 }
 
+/** A host, or the use of a credential. */
+export function askedText(t: Translate, request: EgressRequest): string {
+  const { use } = request;
+  if (use === undefined) return hostText(request);
+  return t('egress.useOf', wordsOfUse(request, { ...use, name: use.credential.name }));
+}
+
 /**
  * Whether the server knows of what a log says: a sandbox writes its own log.
  * @param listed newest first, as the server gave them; `undefined` while they are not read.
@@ -45,13 +68,23 @@ export function isOnRecord(said: EgressRequest, listed: readonly EgressRequest[]
   const known = listed.find(({ id }) => id === said.id);
   // What is older than the list cannot be compared.
   if (known === undefined) return listed.length >= MAX_LISTED && !listed.some((one) => one.createdAt < said.createdAt);
-  if (known.host !== said.host || known.port !== said.port) return false;
+  if (known.host !== said.host || known.port !== said.port || !isSameUse(known.use, said.use)) return false;
   return (
     said.state === 'waiting' ||
     (known.state === said.state &&
       known.scope === said.scope &&
       known.decidedBy === said.decidedBy &&
       known.reason === said.reason)
+  );
+}
+
+function isSameUse(known: AskedUse | undefined, said: AskedUse | undefined): boolean {
+  if (known === undefined || said === undefined) return known === said;
+  return (
+    known.credential.id === said.credential.id &&
+    known.credential.name === said.credential.name &&
+    known.method === said.method &&
+    known.path === said.path
   );
 }
 

@@ -9,8 +9,9 @@ import { ReasonForm } from '../form/reason-form.tsx';
 import { useSession } from '../session/me.ts';
 import { AllowChoices } from './allow-choices.tsx';
 import { AskedHost, HostName } from './asked-host.tsx';
+import { AskedUseLine, UseMeans } from './asked-use.tsx';
 import { refusalOf } from './card-state.ts';
-import { hostText } from './egress-words.ts';
+import { askedText } from './egress-words.ts';
 import { RequestFacts } from './request-facts.tsx';
 import type { RequestGroup } from './request-groups.ts';
 import { type Answer, type Outcome, useAnswerRequests } from './use-answer-requests.ts';
@@ -48,12 +49,13 @@ export function WaitingGroup({
     onOutcome(outcome, place.current?.contains(document.activeElement) === true);
   });
   const several = requests.length > 1;
+  const { use } = requests[0];
   const isChosen = (id: string): boolean => !several || (chosen.get(id) ?? first.has(id));
   const answered = requests.filter(({ id }) => isChosen(id));
   const send = (given: Answer) => answer.mutate({ answer: given, requests: answered });
   const failures = [...(answer.data?.failed ?? [])].filter(([id]) => requests.some((one) => one.id === id));
   const fourEyes = failures.find(([, error]) => isFourEyes(error))?.[1];
-  const name = several ? t('egress.hosts', { count: answered.length }) : hostText(requests[0]);
+  const name = several ? t('egress.hosts', { count: answered.length }) : askedText(t, requests[0]);
   return (
     <div ref={place} className="flex flex-col gap-1.5">
       {several ? (
@@ -64,8 +66,10 @@ export function WaitingGroup({
           failures={new Map(failures.filter(([, error]) => !isFourEyes(error)))}
           onChoose={(id, is) => setChosen(new Map(chosen).set(id, is))}
         />
-      ) : (
+      ) : use === undefined ? (
         <AskedHost request={requests[0]} />
+      ) : (
+        <AskedUseLine request={requests[0]} use={use} />
       )}
       {asker}
       {several ? null : <RequestFacts request={requests[0]} />}
@@ -85,7 +89,9 @@ export function WaitingGroup({
             />
           ) : (
             <AllowChoices
-              mayLimit={opensHosts && answered.every(({ port }) => port !== CLEAR_PORT)}
+              mayConversation={use?.ask !== 'each-use'}
+              mayOrganization={use === undefined}
+              mayLimit={use === undefined && opensHosts && answered.every(({ port }) => port !== CLEAR_PORT)}
               host={name}
               sending={answer.isPending ? answer.variables.answer.scope : null}
               mayAllow={fourEyes === undefined && answered.length > 0}
@@ -95,6 +101,7 @@ export function WaitingGroup({
               onRefuse={() => setRefusing('now')}
             />
           )}
+          {use === undefined ? null : <UseMeans use={use} />}
           {fourEyes === undefined ? null : <FourEyes error={fourEyes} />}
           {several ? null : <ErrorNotice error={failures.find(([, error]) => !isFourEyes(error))?.[1]} />}
         </>

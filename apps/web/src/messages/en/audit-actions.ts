@@ -33,6 +33,8 @@ export const auditActions = {
   credentialRest: 'Credential rests: its place sent it back',
   credentialUpdate: 'Credential updated',
   credentialUse: 'Credential used',
+  credentialUseAllow: 'Use of a credential allowed',
+  credentialUseDeny: 'Use of a credential refused',
   deviceApprove: 'Device connected',
   domainClaim: 'Domain claimed',
   domainRecordFound: 'Domain record found',

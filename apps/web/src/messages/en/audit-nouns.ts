@@ -6,6 +6,7 @@ export const auditNouns = {
   connection: 'Git host connections',
   conversation: 'Conversations',
   credential: 'Credentials',
+  credentialUse: 'Uses of credentials',
   device: 'Devices',
   domain: 'Domains',
   egressRequest: 'Network requests',

@@ -7,6 +7,7 @@ export const deskPage = {
   approve: 'Approve',
   networkRequest: 'Network request',
   asksForHost: 'The sandbox asks for {host}',
+  asksToUse: 'The sandbox asks to use {name} for {request}',
   asksForHosts: 'The sandbox asks for {host} and {count, plural, one {one more host} other {# more hosts}}',
   answer: 'Answer',
   review: 'Review',

@@ -96,7 +96,7 @@ export class OpenCredentialsService {
   }
 
   /** @returns `null` for a conversation that is deleted or of another organization. */
-  private async usable({ org, conversation, host, port }: CredentialQuestion) {
+  private async usable({ org, claim, conversation, host, port }: CredentialQuestion) {
     if (!UUID.test(conversation)) return null;
     const at: AskedPlace = { org, conversation, host: comparedHost(host), port };
     const { found, about } = await inOrg(this.pool, org, async (client) => ({
@@ -107,7 +107,7 @@ export class OpenCredentialsService {
     const settings = orgSettingsOf(about.settings);
     const minAgeDays = minAgeAt(settings, at.host);
     const rules = {
-      rules: rulesOf(about.rules, found, conversation),
+      rules: rulesOf(about.rules, found, { conversation, claim }),
       observes: observes(settings),
       ...(minAgeDays === null ? {} : { minAgeDays }),
     };

@@ -57,7 +57,7 @@ export class EgressDecisionsService {
     const keepsNewAway = minAgeAt(settings, question.host) !== null;
     const judges = keepsNewAway || place.credentials.length > 0 || place.rules.some(({ limits }) => limits !== null);
     if (isGone && (!listed || judges)) return decided('deny', null);
-    const rules = rulesOf(place.rules, place.conversation, conversation).map(decidable);
+    const rules = rulesOf(place.rules, place.conversation, question).map(decidable);
     const verdict = decideEgress(rules, EGRESS_OPEN_PORTS, {
       host: question.host,
       port: question.port,

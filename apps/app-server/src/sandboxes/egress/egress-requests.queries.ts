@@ -76,10 +76,10 @@ export async function readPlace(
   };
 }
 
-/** The newest one for a host, of which a try is counted while it waits; `null` when it was never asked for. */
+/** The newest one for a host, of which a try is counted while it waits, as that of this sandbox; `null` when it was never asked for. */
 export async function tryAgain(
   client: PoolClient,
-  { org, conversation, host, port }: EgressQuestion,
+  { org, claim, conversation, host, port }: EgressQuestion,
 ): Promise<{ readonly id: string; readonly state: EgressRequest['state']; readonly recent: boolean } | null> {
   const { rows } = await client.query<{ id: string; state: EgressRequest['state']; recent: boolean }>({
     name: 'egress-try-again',
@@ -87,9 +87,9 @@ export async function tryAgain(
              SELECT id, ${STATE}, decided_at > now() - interval '1 hour' AS recent FROM app.egress_request
              WHERE org_id = $1 AND conversation_id = $2::uuid AND host = $3 AND port = $4 ORDER BY created_at DESC, id DESC LIMIT 1
            ), counted AS (
-             UPDATE app.egress_request r SET tries = least(r.tries + 1, 1000000) FROM newest n WHERE r.org_id = $1 AND r.id = n.id AND n.state = 'waiting'
+             UPDATE app.egress_request r SET tries = least(r.tries + 1, 1000000), claim_id = $5 FROM newest n WHERE r.org_id = $1 AND r.id = n.id AND n.state = 'waiting'
            ) SELECT id, state, coalesce(recent, false) AS recent FROM newest`,
-    values: [org, conversation, host, port],
+    values: [org, conversation, host, port, claim],
   });
   return rows[0] ?? null;
 }

@@ -141,7 +141,7 @@ function effectOf({ conversation, ...row }: TriedRow, world: World, now: number)
     rules: namesAbove(host).flatMap((name) => world.rules.get(name) ?? []),
     credentials: world.credentials.get(hostKey(host, port)) ?? [],
   };
-  const rules = rulesOf(place.rules, row, conversation).map(decidable);
+  const rules = rulesOf(place.rules, row, { conversation }).map(decidable);
   const { verdict, opened } = decideEgress(rules, EGRESS_OPEN_PORTS, { host, port, now, openedBy: null });
   const hasCredential = credentialsFor(place).length > 0;
   // What goes through credential-broker never goes in clear.
@@ -163,6 +163,7 @@ function draftOf(body: NonNullable<TryEgressRule['rule']>, now: number, opensHos
     ...pattern,
     action,
     once: false,
+    claim: null,
     endsAt: expiresInHours === undefined ? null : now + expiresInHours * HOUR_MS,
     limits:
       limits === null

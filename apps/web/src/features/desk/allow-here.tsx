@@ -61,6 +61,7 @@ export function AllowHere({ line, onClose }: { line: DeskLine; onClose: () => vo
         <WaitingGroup
           conversationId={facts.id}
           requests={group.requests}
+          opensHosts={read.data?.opensHosts === true}
           asker={
             <Asker
               askedBy={group.requests[0].askedBy ?? null}

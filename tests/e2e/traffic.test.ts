@@ -27,6 +27,7 @@ describeUnless(
         'app-server': {
           EGRESS_CONTROL_SECRET: 'egress-control-of-a-test-0123456789ab',
           INTERNAL_PORT: '0',
+          CREDENTIAL_CONTROL_SECRET: 'credential-control-of-a-test-0123456789',
         },
       },
     });
@@ -230,6 +231,47 @@ describeUnless(
     expect((await rules()).map(({ host }) => host)).toEqual(
       expect.arrayContaining(['files.example.com', 'artifacts.example.com:8443']),
     );
+  });
+
+  it('is limited to reading from the Desk too; the card says when any other new host is refused', async () => {
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await page.goto(`${own.stack.url}/${org.slug}`);
+    const row = page.getByRole('region', { name: 'Needs you' }).getByRole('listitem');
+    await row.getByText('The sandbox asks for upload.example.com:443').waitFor();
+    await row.getByRole('button', { name: /^Answer: / }).click();
+    await row.getByRole('checkbox', { name: 'Read only (GET, HEAD, OPTIONS)' }).check();
+    expect(await row.getByRole('button', { name: 'Allow once' }).isDisabled()).toBe(true);
+    await clean('desk-read-only');
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await row.getByRole('button', { name: 'This conversation' }).click();
+    await row.getByText('Network request').waitFor({ state: 'detached' });
+    expect(
+      await query("SELECT host, scope, request_action, methods FROM app.egress_rule WHERE request_id = 'egq_1'", []),
+    ).toEqual([
+      {
+        host: 'upload.example.com',
+        scope: 'conversation',
+        request_action: 'allow',
+        methods: ['GET', 'HEAD', 'OPTIONS'],
+      },
+    ]);
+    const asks = (from: number, to: number, state: string) =>
+      query(
+        `INSERT INTO app.egress_request (org_id, id, conversation_id, claim_id, host, port, first_time, state, decided_at, created_at)
+         SELECT $1, 'egq_more_' || n, $2, 'clm', 'more-' || n || '.example.com', 443, true, $5, CASE WHEN $5 = 'waiting' THEN NULL ELSE now() END, now() - interval '20 minutes'
+         FROM generate_series($3::integer, $4::integer) n`,
+        [org.id, conversation, from, to, state],
+      );
+    const at = `${own.stack.url}/${org.slug}/conversations/${conversation}`;
+    await asks(1, 4, 'waiting');
+    await page.goto(at);
+    await page.getByText('4 hosts wait for an answer. Any other new host is refused until one of them has it.').waitFor();
+    await clean('card-bound');
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await asks(5, 20, 'denied');
+    await page.goto(at);
+    await page.getByText(/has asked for 2[01] new hosts within an hour.*it can ask again in \d+ min/).waitFor();
+    await query("DELETE FROM app.egress_request WHERE id LIKE 'egq_more_%'", []);
   });
 
   it('leaves no error on any page', () => expect(own.complaints).toEqual([]));

@@ -7,6 +7,7 @@ import { useEffect, useRef, useState } from 'react';
 import { Ago } from '../../browser/ago.tsx';
 import { useConversation, useView } from '../conversation/conversation-context.ts';
 import { useSession } from '../session/me.ts';
+import { AskedTooOften } from './asked-too-often.tsx';
 import { Asker } from './asker.tsx';
 import { cardOf, commandOf, dismiss, NO_MEMORY, remember } from './card-state.ts';
 import { egressWords } from './egress-words.ts';
@@ -49,6 +50,7 @@ export function EgressCard() {
           </span>
         </p>
       ) : null}
+      <AskedTooOften requests={requests} />
       {read.data === undefined && read.error !== null ? (
         <div className="shrink-0 bg-surface px-4 pt-3 md:px-6">
           <Notice

@@ -265,7 +265,9 @@ describeUnless(
     const at = `${own.stack.url}/${org.slug}/conversations/${conversation}`;
     await asks(1, 4, 'waiting');
     await page.goto(at);
-    await page.getByText('4 hosts wait for an answer. Any other new host is refused until one of them has it.').waitFor();
+    await page
+      .getByText('4 hosts wait for an answer. Any other new host is refused until one of them has it.')
+      .waitFor();
     await clean('card-bound');
     await page.setViewportSize({ width: 1440, height: 900 });
     await asks(5, 20, 'denied');

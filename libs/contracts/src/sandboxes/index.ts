@@ -16,6 +16,7 @@ export {
   type ProxiedEgressClass,
 } from './egress.js';
 export { EgressBytes, EgressBytesQuestion, MAX_EGRESS_GRANT_BYTES, MAX_EGRESS_MB } from './egress-budget.js';
+export { noticeText } from './egress-notice.js';
 export {
   AnswerEgressRequest,
   CreateEgressRule,

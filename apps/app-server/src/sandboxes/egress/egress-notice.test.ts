@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { EgressRequest } from '@slipway/contracts/sandboxes';
+import { type EgressRequest, noticeText } from '@slipway/contracts/sandboxes';
 import fc from 'fast-check';
-import { noticeText } from './egress-notice.js';
 
 const request = (change: Partial<EgressRequest> = {}): EgressRequest => ({
   id: 'egq_1',

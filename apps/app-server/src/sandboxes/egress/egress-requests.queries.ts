@@ -76,7 +76,10 @@ export async function readPlace(
   };
 }
 
-/** The newest one for a host, of which a try is counted while it waits, as that of this sandbox; `null` when it was never asked for. */
+/**
+ * The newest one for a host, of which a try is counted while it waits, as that of this sandbox; `null` when it was
+ * never asked for.
+ */
 export async function tryAgain(
   client: PoolClient,
   { org, claim, conversation, host, port }: EgressQuestion,

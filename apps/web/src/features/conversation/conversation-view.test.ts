@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { CONVERSATION_STATUSES } from '@slipway/contracts/conversations';
 import { type LoggedEvent } from '@slipway/contracts/events';
+import { type EgressRequest, noticeText } from '@slipway/contracts/sandboxes';
 import { conversationStatus, INITIAL_STATUS, reduceConversationStatus } from '@slipway/domain/conversation-status';
 import fc from 'fast-check';
 import { applyEvents, type ConversationView, openView, prependEvents } from './conversation-view.ts';
@@ -299,6 +300,48 @@ describe('rows', () => {
       ]),
     );
     expect(rows).toMatchObject([{ author: 'user' }, { author: 'slipway', text: 'Try another way.' }]);
+  });
+
+  it('say once what became of a network request: its notice to the agent has no row, any other text of it has one', () => {
+    const asked: EgressRequest = {
+      id: 'egq_1',
+      host: 'api.example.com',
+      port: 443,
+      state: 'allowed',
+      tries: 1,
+      actionId: null,
+      firstTime: true,
+      createdAt: '2026-01-01T00:00:00.000Z',
+      decidedAt: '2026-01-01T00:01:00.000Z',
+      decidedBy: 'Ada',
+      scope: 'conversation',
+      reason: '',
+    };
+    const notice = (text: string) => message('user', text, { source: 'environment' });
+    const log = logOf([
+      notice(noticeText(asked)),
+      update('egress_request', asked),
+      message('assistant', 'Trying.'),
+      notice(noticeText(asked)),
+      notice(`${noticeText(asked)} And obey.`),
+      notice(noticeText({ ...asked, host: 'other.example.com' })),
+    ]);
+    const whole = appendToTimeline(EMPTY_TIMELINE, log);
+    expect(whole.rows.map(({ kind, seq }) => [kind, seq])).toEqual([
+      // Nothing above it says so.
+      ['message', 1],
+      ['egress', 2],
+      ['message', 3],
+      ['message', 5],
+      ['message', 6],
+    ]);
+    for (let at = 0; at <= log.length; at += 1)
+      expect(
+        joinTimelines(
+          appendToTimeline(EMPTY_TIMELINE, log.slice(0, at)),
+          appendToTimeline(EMPTY_TIMELINE, log.slice(at)),
+        ),
+      ).toEqual(whole);
   });
 
   it('tell once of a summary, and nothing of one that forgot nothing', () => {

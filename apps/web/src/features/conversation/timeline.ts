@@ -8,6 +8,7 @@ import {
   type StateUpdate,
   stateUpdateOf,
 } from '@slipway/contracts/events';
+import { noticeText } from '@slipway/contracts/sandboxes';
 import {
   foldOf,
   joinRows,
@@ -177,6 +178,16 @@ export function joinTimelines(older: Timeline, newer: Timeline): Timeline {
   return draft.done(newer.open);
 }
 
+/** A notice to the agent of what a row above says of a request, word for word. */
+function isSaidAlready(rows: readonly Row[], row: Row): boolean {
+  return (
+    row.kind === 'message' &&
+    row.author === 'slipway' &&
+    row.text.startsWith('[Network] ') &&
+    rows.some((each) => each.kind === 'egress' && noticeText(each.request) === row.text)
+  );
+}
+
 const NO_STEP = {
   startedAt: null,
   endedAt: null,
@@ -207,6 +218,7 @@ class Draft {
   }
 
   push(row: Row): void {
+    if (isSaidAlready(this.rows, row)) return;
     const joined = joinRows(this.rows.at(-1), row);
     if (joined === null) this.rows.push(row);
     else this.rows[this.rows.length - 1] = joined;

@@ -14,7 +14,6 @@ import { type SignedInStack, startSignedInStack } from './signed-in-stack.ts';
 
 const executable = findChromium();
 const SECRET = 'credential-control-of-a-test-01234567';
-const USE = '/internal/credentials/v1/use';
 
 jest.setTimeout(300_000);
 
@@ -65,11 +64,23 @@ describeUnless(
     const answer = await page.request.get(`${own.stack.url}/api/v1/orgs/${org.id}/credentials`);
     return ((await answer.json()) as { data: Credential[] }).data;
   };
+  const send = async <Answer>(name: string, question: object): Promise<Answer> => {
+    const at = `/internal/credentials/v1/${name}`;
+    const body = JSON.stringify(question);
+    const signature = new InternalSignature(SECRET, 'slipway-credentials');
+    const nonce = randomBytes(16).toString('base64url');
+    const response = await fetch(`http://127.0.0.1:${internal}${at}`, {
+      method: 'POST',
+      headers: { [SIGNATURE_HEADER]: signature.sign({ method: 'POST', path: at, body }, new Date(), nonce) },
+      body,
+    });
+    return (await response.json()) as Answer;
+  };
   /** As credential-broker asks about a request of the sandbox. */
   const ask = async (name: string, request: object): Promise<CredentialUseDecision> => {
     const credential = (await credentials()).find((each) => each.name === name);
     const [place] = credential?.use.places ?? [];
-    const body = JSON.stringify({
+    return send('use', {
       claim: 'clm_of_a_test',
       org: org.id,
       conversation,
@@ -87,14 +98,6 @@ describeUnless(
       refs: [],
       ...request,
     });
-    const signature = new InternalSignature(SECRET, 'slipway-credentials');
-    const nonce = randomBytes(16).toString('base64url');
-    const response = await fetch(`http://127.0.0.1:${internal}${USE}`, {
-      method: 'POST',
-      headers: { [SIGNATURE_HEADER]: signature.sign({ method: 'POST', path: USE, body }, new Date(), nonce) },
-      body,
-    });
-    return (await response.json()) as CredentialUseDecision;
   };
   const clean = async (name: string): Promise<void> => {
     const folder = process.env['SCREENSHOTS'];
@@ -220,6 +223,33 @@ describeUnless(
       .getByRole('log', { name: 'Timeline' })
       .getByText(/was refused by Demo Person: not today/)
       .waitFor();
+  });
+
+  it('are counted by conversation and place, for admins', async () => {
+    const credential = (await credentials()).find(({ name }) => name === 'NPM_PUBLISH');
+    await send('tallies', {
+      org: org.id,
+      source: randomUUID(),
+      seq: 1,
+      rows: ['registry.example.com /**', 'other.example.com GET /v1/**'].map((place, index) => ({
+        conversation,
+        credential: credential?.id,
+        place,
+        day: Math.floor(Date.now() / 86_400_000),
+        uses: 1_200 - index,
+      })),
+    });
+    await openCredentials();
+    await page.getByRole('button', { name: 'Actions of OLD_TOKEN' }).click();
+    await page.getByRole('menuitem', { name: 'Uses' }).click();
+    await dialog().getByText('Not used in the last 90 days.').waitFor();
+    await page.keyboard.press('Escape');
+    await dialog().waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Actions of NPM_PUBLISH' }).click();
+    await page.getByRole('menuitem', { name: 'Uses' }).click();
+    await dialog().getByText('2,399 uses in the last 90 days').waitFor();
+    await dialog().getByRole('region', { name: 'Conversations' }).getByRole('link').waitFor();
+    await clean('uses');
   });
 
   it('stand on the Desk and are answered there', async () => {

@@ -149,9 +149,14 @@ export class UsesWorld {
     );
   }
 
-  /** A question as the broker asks it. */
-  async decide(question: object): Promise<{ readonly decision: string }> {
-    const path = '/internal/credentials/v1/use';
+  /** A question about a use, as the broker asks it. */
+  decide(question: object): Promise<{ readonly decision: string }> {
+    return this.internal('use', question);
+  }
+
+  /** A signed request to app-server's internal port. */
+  async internal<Answer>(name: string, question: object): Promise<Answer> {
+    const path = `/internal/credentials/v1/${name}`;
     const body = JSON.stringify(question);
     const signature = new InternalSignature(CREDENTIAL_CONTROL_SECRET, 'slipway-credentials');
     const nonce = randomBytes(16).toString('base64url');
@@ -160,7 +165,7 @@ export class UsesWorld {
       headers: { [SIGNATURE_HEADER]: signature.sign({ method: 'POST', path, body }, new Date(), nonce) },
       body,
     });
-    return (await response.json()) as { decision: string };
+    return (await response.json()) as Answer;
   }
 
   /** Paths that the host was asked for with the value. */

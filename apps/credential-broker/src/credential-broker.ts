@@ -13,6 +13,7 @@ import { HeldCredentials } from './control/held-credentials.js';
 import { OpenTunnels } from './control/open-tunnels.js';
 import { Resting } from './control/resting.js';
 import { UseAsking } from './control/use-asking.js';
+import { UseTallies } from './control/use-tallies.js';
 import { AccessTokens } from './forms/access-tokens.js';
 import { RefreshTokens } from './forms/refresh-token.js';
 import { RequestService } from './forward/serve-request.js';
@@ -77,7 +78,9 @@ export async function startCredentialBroker(
   );
   const workspaces = new Workspaces({ ask: (question) => client.prints(question), logger });
   const bodies = new BodyTallies({ client, source: randomUUID(), logger });
+  const uses = new UseTallies({ client, source: randomUUID(), logger });
   const service = new RequestService({
+    uses,
     bodies: new BodyWatch(workspaces, bodies),
     held,
     tokens,
@@ -133,7 +136,7 @@ export async function startCredentialBroker(
       refreshing.close();
       resting.close();
       workspaces.close();
-      await bodies.close();
+      await Promise.all([bodies.close(), uses.close()]);
       client.close();
       server.closeAllConnections();
       await health.close();

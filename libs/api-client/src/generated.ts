@@ -139,6 +139,9 @@ export function operationsOf(baseUrl: string, call: Caller) {
     /** One brokered credential, without its value. */
     getCredential: (request: { org: string; credential: string } & CallOptions) =>
       call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/credentials/{credential}', { org: request.org, credential: request.credential }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getCredential'>>,
+    /** How often a credential was used in the last 90 days, by which conversations and at which places. */
+    getCredentialUses: (request: { org: string; credential: string } & CallOptions) =>
+      call({ method: 'GET', url: urlOf(baseUrl, '/api/v1/orgs/{org}/credentials/{credential}/uses', { org: request.org, credential: request.credential }, undefined), keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'getCredentialUses'>>,
     /** Another value, description or use, or use a resting one again; counts for the next request of an agent. Fails with `request.not-json`, `request.too-large`, `request.cross-site`, `credential.place-refused` besides the common codes. */
     updateCredential: (request: { org: string; credential: string; body: OperationBody<'updateCredential'> } & CallOptions) =>
       call({ method: 'PATCH', url: urlOf(baseUrl, '/api/v1/orgs/{org}/credentials/{credential}', { org: request.org, credential: request.credential }, undefined), body: request.body, keyed: false, answer: 'json', options: request }) as Promise<OperationResponse<'updateCredential'>>,

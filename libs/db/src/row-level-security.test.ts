@@ -240,7 +240,7 @@ describe('row-level security', () => {
           [conversation, org],
         );
         await owner.query(
-          `WITH used AS (INSERT INTO app.credential_use (org_id, id, conversation_id, credential_id, place, fingerprint, counted) VALUES ($2, gen_random_uuid(), $1, 'c', 'p', 'f', true))
+          `WITH tally AS (INSERT INTO app.credential_tally (org_id, conversation_id, credential_id, place, day, uses) VALUES ($2, $1, 'c', 'p', current_date, 1)), used AS (INSERT INTO app.credential_use (org_id, id, conversation_id, credential_id, place, fingerprint, counted) VALUES ($2, gen_random_uuid(), $1, 'c', 'p', 'f', true))
            INSERT INTO app.credential_request (org_id, id, conversation_id, claim_id, host, port, credential_id, place_key, use, fingerprint, first_time) VALUES ($2, 'r', $1, 'c', 'h', 1, 'c', 'p', '{}', 'f', true)`,
           [conversation, org],
         );

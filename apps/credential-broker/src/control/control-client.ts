@@ -2,6 +2,7 @@ import { InternalClient } from '@slipway/auth/internal-client';
 import { SecretBox } from '@slipway/auth/secret-box';
 import {
   type CredentialQuestion,
+  type CredentialTallyBatch,
   CredentialUseDecision,
   type CredentialUseQuestion,
   OpenedCredentials,
@@ -49,6 +50,11 @@ export class ControlClient extends InternalClient {
   async use(question: CredentialUseQuestion): Promise<CredentialUseDecision> {
     const { answer } = await this.ask('/internal/credentials/v1/use', question);
     return CredentialUseDecision.parse(JSON.parse(answer));
+  }
+
+  /** Counts uses. @throws Error as `reflected`. */
+  async tallies(batch: CredentialTallyBatch): Promise<void> {
+    await this.ask('/internal/credentials/v1/tallies', batch);
   }
 
   /** An access token, or the lease to get one. @throws Error as `open`. */

@@ -7,6 +7,7 @@ import type { HeldAnswer } from '../control/held-answer.js';
 import type { HeldCredentials } from '../control/held-credentials.js';
 import type { Resting } from '../control/resting.js';
 import { UseAsking } from '../control/use-asking.js';
+import type { UseTallies } from '../control/use-tallies.js';
 import { type AccessTokens, withToken } from '../forms/access-tokens.js';
 import { refusedPush } from '../git/push.js';
 import type { Tunnel } from '../intake/tunnel.js';
@@ -31,6 +32,7 @@ export interface RequestServiceOptions {
   readonly tokens: AccessTokens;
   readonly resting: Resting;
   readonly asking: UseAsking;
+  readonly uses: UseTallies;
   readonly metrics: BrokerMetrics;
   readonly logger: Logger;
   readonly bodies: Pick<BodyWatch, 'watch'>;
@@ -153,6 +155,7 @@ export class RequestService {
       }
       if (answer.forgotten) await this.confirm(tunnel, judged);
     }
+    if (judged.credential !== null) this.options.uses.used(line, judged.used, judged.place);
     for (const { id, use, endsAt } of judged.used) {
       tunnel.used.set(id, JSON.stringify(use));
       tunnel.endsAt = Math.min(tunnel.endsAt, endsAt);

@@ -6,6 +6,7 @@ import { InternalSignature, SIGNATURE_HEADER } from '@slipway/auth/internal-sign
 import { SecretBox } from '@slipway/auth/secret-box';
 import {
   CredentialQuestion,
+  CredentialTallyBatch,
   type CredentialUseDecision,
   CredentialUseQuestion,
   type OpenedCredential,
@@ -27,6 +28,7 @@ export class TestControl {
   readonly rotated: Array<{ readonly credential: string; readonly lease: string; readonly outcome: RenewalOutcome }> =
     [];
   readonly uses: CredentialUseQuestion[] = [];
+  readonly tallies: CredentialTallyBatch[] = [];
   /** What a question for a use is answered. */
   decide: (question: CredentialUseQuestion) => CredentialUseDecision = () => ({ decision: 'pass', request: null });
   /** What a question for an access token is answered. */
@@ -111,6 +113,10 @@ export class TestControl {
     }
     if (name === 'bodies') {
       this.bodies.push(EgressBodyBatch.parse(JSON.parse(body)));
+      return '{}';
+    }
+    if (name === 'tallies') {
+      this.tallies.push(CredentialTallyBatch.parse(JSON.parse(body)));
       return '{}';
     }
     if (name === 'use') {

@@ -52,6 +52,15 @@ export {
   RotatedAnswer,
   RotatedCredential,
 } from './renewal.js';
+export {
+  CREDENTIAL_USE_DAYS,
+  CredentialTally,
+  CredentialTallyBatch,
+  CredentialUses,
+  MAX_LISTED_USES,
+  MAX_PLACE_WORDS,
+  MAX_USE_ROWS,
+} from './use-tallies.js';
 export { type CredentialForm, CredentialUse } from './uses.js';
 export { problemOfValue, takesValue } from './values.js';
 export { IDENTITY_PATH, WORKLOAD_TOKEN_SECONDS, WorkloadClaims } from './workload-identity.js';

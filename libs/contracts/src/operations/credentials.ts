@@ -6,6 +6,7 @@ import {
   UpdateCredential,
   WithheldSecrets,
 } from '../credentials/credentials.js';
+import { CredentialUses } from '../credentials/use-tallies.js';
 import type { ErrorCode } from '../errors/error-codes.js';
 import type { Operation } from './operation.js';
 
@@ -64,6 +65,17 @@ export const credentialOperations = {
     permission: 'credential:read',
     status: 200,
     response: Credential,
+    idempotency: 'idempotent',
+    errors: [],
+  },
+  getCredentialUses: {
+    id: 'credentials.uses',
+    method: 'GET',
+    path: `${CREDENTIAL}/uses`,
+    summary: 'How often a credential was used in the last 90 days, by which conversations and at which places',
+    permission: 'credential:read',
+    status: 200,
+    response: CredentialUses,
     idempotency: 'idempotent',
     errors: [],
   },

@@ -3,6 +3,7 @@ import {
   type CreateCredential,
   type Credential,
   type CredentialPage,
+  type CredentialUses,
   type ListCredentialsQuery,
   type UpdateCredential,
   type WithheldSecrets,
@@ -12,10 +13,14 @@ import { type Principal } from '@slipway/contracts/organizations';
 import { Body, Caller, Query } from '../../http/params.js';
 import { Serves } from '../../http/serves.js';
 import { CredentialsService } from './credentials.service.js';
+import { UseTalliesService } from './use-tallies.service.js';
 
 @Controller()
 export class CredentialsController {
-  constructor(private readonly credentials: CredentialsService) {}
+  constructor(
+    private readonly credentials: CredentialsService,
+    private readonly tallies: UseTalliesService,
+  ) {}
 
   @Serves(operations.listCredentials)
   list(@Caller() caller: Principal, @Query() query: ListCredentialsQuery): Promise<CredentialPage> {
@@ -35,6 +40,11 @@ export class CredentialsController {
   @Serves(operations.getCredential)
   get(@Caller() caller: Principal, @Param('credential') id: string): Promise<Credential> {
     return this.credentials.get(caller, id);
+  }
+
+  @Serves(operations.getCredentialUses)
+  uses(@Caller() caller: Principal, @Param('credential') id: string): Promise<CredentialUses> {
+    return this.tallies.read(caller, id);
   }
 
   @Serves(operations.updateCredential)

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { SecretBox } from '@slipway/auth/secret-box';
 import {
   CredentialQuestion,
+  CredentialTallyBatch,
   CredentialUseQuestion,
   MAX_ROTATED_BYTES,
   MAX_USE_BYTES,
@@ -15,6 +16,7 @@ import { EgressBodyBatch, WorkspacePrintsQuestion } from '@slipway/contracts/san
 import { CredentialUsesService } from '../credential-uses/credential-uses.service.js';
 import { OpenCredentialsService } from '../credentials/open-credentials.service.js';
 import { RefreshTokensService } from '../credentials/refresh-tokens.service.js';
+import { UseTalliesService } from '../credentials/use-tallies.service.js';
 import { ControlPeer, route } from './control-peer.js';
 import { EgressBodiesService } from './egress-bodies.service.js';
 import type { EgressChanges } from './egress-changes.js';
@@ -30,6 +32,7 @@ export class BrokerControl {
     private readonly renewals: RefreshTokensService,
     private readonly bodies: EgressBodiesService,
     private readonly uses: CredentialUsesService,
+    private readonly tallies: UseTalliesService,
   ) {}
 
   peer(secret: string, changes: EgressChanges): ControlPeer {
@@ -49,6 +52,15 @@ export class BrokerControl {
           'application/json',
           async (question) => JSON.stringify(await this.uses.decide(question)),
           { maxBytes: MAX_USE_BYTES },
+        ),
+        tallies: route(
+          CredentialTallyBatch,
+          'application/json',
+          async (batch) => {
+            await this.tallies.count(batch);
+            return '{}';
+          },
+          { maxBytes: MAX_BODIES_BYTES },
         ),
         reflected: route(ReflectedCredential, 'application/json', async (reflected) => {
           await this.credentials.rest(reflected);

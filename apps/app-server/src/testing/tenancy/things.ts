@@ -180,7 +180,8 @@ export async function makeThings(app: ConversationApp, org: SeededOrg, owner: Ca
     [org.id, request, conversation.id, `${canary} request`],
   );
   await app.owner.query(
-    `INSERT INTO app.credential_request (org_id, id, conversation_id, claim_id, host, port, credential_id, place_key, use, fingerprint, first_time, reason)
+    `WITH tally AS (INSERT INTO app.credential_tally (org_id, conversation_id, credential_id, place, day, uses) VALUES ($1, $3, $4, $6, current_date, 1))
+     INSERT INTO app.credential_request (org_id, id, conversation_id, claim_id, host, port, credential_id, place_key, use, fingerprint, first_time, reason)
      VALUES ($1, $2, $3, 'clm', 'api.example.com', 443, $4, 'place', $5, 'asked', true, $6)`,
     [
       org.id,

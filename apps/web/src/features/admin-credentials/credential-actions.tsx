@@ -10,13 +10,14 @@ import { api } from '../../api/client.ts';
 import { ErrorNotice } from '../form/form-failure.tsx';
 import { useSession } from '../session/me.ts';
 import { CredentialDialog } from './credential-form.tsx';
+import { CredentialUsesDialog } from './credential-uses.tsx';
 
 /** Edits a credential, or revokes it. */
 export function CredentialActions({ credential, onChanged }: { credential: Credential; onChanged: () => void }) {
   const t = useTranslations();
   const { org } = useSession();
   const { name } = credential;
-  const [doing, setDoing] = useState<'edit' | 'revoke' | null>(null);
+  const [doing, setDoing] = useState<'edit' | 'uses' | 'revoke' | null>(null);
   const done = (words: string) => {
     toast(words);
     setDoing(null);
@@ -36,6 +37,7 @@ export function CredentialActions({ credential, onChanged }: { credential: Crede
         }
       >
         <MenuItem onSelect={() => setDoing('edit')}>{t('adminCredentials.edit')}</MenuItem>
+        <MenuItem onSelect={() => setDoing('uses')}>{t('adminCredentials.uses')}</MenuItem>
         <MenuItem className="text-bad" onSelect={() => setDoing('revoke')}>
           {t('adminCredentials.revokeNow')}
         </MenuItem>
@@ -47,6 +49,7 @@ export function CredentialActions({ credential, onChanged }: { credential: Crede
           onDone={() => done(t('adminCredentials.saved', { name }))}
         />
       ) : null}
+      {doing === 'uses' ? <CredentialUsesDialog credential={credential} onClose={() => setDoing(null)} /> : null}
       <ConfirmDialog
         open={doing === 'revoke'}
         onOpenChange={(open) => open || setDoing(null)}

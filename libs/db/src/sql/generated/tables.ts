@@ -351,6 +351,15 @@ export interface Tables {
     readonly attempts: number;
     readonly created_at: Date;
   };
+  'app.credential_tally': {
+    readonly org_id: string;
+    readonly conversation_id: string;
+    readonly credential_id: string;
+    readonly place: string;
+    readonly day: Date;
+    readonly uses: number;
+    readonly last_at: Date;
+  };
   'app.credential_use': {
     readonly org_id: string;
     readonly id: string;

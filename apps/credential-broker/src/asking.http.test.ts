@@ -116,6 +116,34 @@ describe('a place that asks', () => {
     expect(origin.seen).toEqual([]);
   });
 
+  it('adversary: a reference beside that of a place that asks, in any order, brings no value along', async () => {
+    const made = [{ ask: 'each-use' as const }, {}].map((place, index) => ({
+      ...credential({ form: 'placeholder', places: [{ host: HOST, port: origin.port, ...place }] }),
+      reference: `slp_ref_${index}`,
+    }));
+    await world.give(...made);
+    world.control.decide = () => says('denied');
+    for (const path of ['/?a=slp_ref_0&b=slp_ref_1', '/?a=slp_ref_1&b=slp_ref_0'])
+      for (const named of ['nothing', 'slp_ref_1', 'slp_ref_0'])
+        expect((await world.ask({ host: HOST, path, headers: { 'x-one': named } })).code).toBe('credential.misplaced');
+    expect((await world.ask({ host: HOST, path: '/?a=slp_ref_0' })).code).toBe('credential.use-denied');
+    expect((await world.ask({ host: HOST, path: '/?a=slp_ref_1' })).status).toBe(200);
+    expect(origin.seen.map(({ url }) => url.includes(made[0]?.value ?? ''))).toEqual([false]);
+  });
+
+  it('of several places that fit, the one that asks counts, wherever it stands', async () => {
+    const places = [
+      { host: HOST, port: origin.port },
+      { host: HOST, port: origin.port, paths: ['/admin/**'], usesPerConversation: 1 },
+      { host: HOST, port: origin.port, paths: ['/admin/**'], ask: 'first-use' },
+    ];
+    await world.give(credential({ form: 'bearer', places } as never));
+    world.control.decide = () => says('denied');
+    expect((await world.ask({ host: HOST, path: '/admin/x' })).code).toBe('credential.use-denied');
+    expect(world.control.uses[0]?.place).toMatchObject({ ask: 'first-use' });
+    expect((await world.ask({ host: HOST, path: '/other' })).status).toBe(200);
+  });
+
   it('a place with something that this release does not know opens nothing', async () => {
     await give({});
     const [given] = world.control.credentials;

@@ -1,4 +1,4 @@
-import type { BrokerLine, Place } from '@slipway/contracts/credentials';
+import { type BrokerLine, isAskedPlace, type Place } from '@slipway/contracts/credentials';
 import { matchesPath } from '@slipway/net';
 import { type GitRequest, readGitRequest, wordsOfGit } from '../git/git-request.js';
 import type { Chosen, HeldCredential } from './credential.js';
@@ -15,7 +15,7 @@ const MANY = 5;
 export function placesOf(head: RequestHead, line: BrokerLine, credentials: readonly HeldCredential[]): Chosen[] {
   const git = readGitRequest(head);
   return credentials.flatMap((credential) => {
-    const place = credential.use.places.find((each) => isAt(each, head, line, git));
+    const place = strictest(credential.use.places.filter((each) => isAt(each, head, line, git)));
     return place === undefined ? [] : [{ credential, place, git: place.git === undefined ? null : git }];
   });
 }
@@ -44,6 +44,12 @@ export function choose(
     if (valuesOf(head.headers, name).length > 0)
       throw misplaced(`The header ${name} asks ${line.host} for something else than the request says.`);
   return chosen;
+}
+
+/** Of places that fit a request one that asks counts, then one that is limited, then the first. */
+function strictest(places: readonly Place[]): Place | undefined {
+  const asks = (ask: Place['ask']): Place | undefined => places.find((place) => place.ask === ask);
+  return asks('each-use') ?? asks('first-use') ?? places.find(isAskedPlace) ?? places[0];
 }
 
 function isAt(place: Place, head: RequestHead, line: BrokerLine, git: GitRequest | null): boolean {

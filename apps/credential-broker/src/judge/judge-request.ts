@@ -1,10 +1,10 @@
-import type { BrokerLine } from '@slipway/contracts/credentials';
+import { type BrokerLine, isAskedPlace } from '@slipway/contracts/credentials';
 import { readReferences, withValues } from '../forms/references.js';
 import { choose, placesOf } from './choose-place.js';
 import type { Chosen, HeldCredential } from './credential.js';
 import { type Foreign, foreignOf, withoutForeign } from './foreign.js';
 import { allowedByRules, type HostRules, judgeByRules, type RuleLeave, refusedBy } from './judge-rules.js';
-import { refused } from './refusal.js';
+import { misplaced, refused } from './refusal.js';
 import type { Header, RequestHead } from './request-head.js';
 
 /** What may be sent on. */
@@ -76,6 +76,12 @@ function withCredential(
     throw isForeign(foreign, `A request to ${host} gets its credential on the way and may bring no other`);
   const own = place.foreign === 'drop' ? withoutForeign(head, foreign) : head;
   const named = found.filter(({ credential: { reference } }) => reference !== null && brought.has(reference));
+  // The question would be about one of them alone.
+  if (named.length > 1 && named.some((each) => isAskedPlace(each.place)))
+    throw misplaced(
+      `A request to ${host} that a user is asked about, or that is counted, has one reference.`,
+      'reference',
+    );
   const filled = named.length === 0 ? own : withValues(own, named);
   const referenced = named.map((each) => each.credential);
   // What passes with a credential of its own gets none of ours beside it.

@@ -250,6 +250,8 @@ describeUnless(
     await dialog().getByText('2,399 uses in the last 90 days').waitFor();
     await dialog().getByRole('region', { name: 'Conversations' }).getByRole('link').waitFor();
     await clean('uses');
+    await page.keyboard.press('Escape');
+    await dialog().waitFor({ state: 'detached' });
   });
 
   it('stand on the Desk and are answered there', async () => {

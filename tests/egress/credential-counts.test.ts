@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, it, describe, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { Credential, CredentialUses } from '@slipway/contracts/credentials';
 import { until } from '@slipway/testing';
 import type { User } from '../../apps/app-server/dist/testing/conversation-app.js';
@@ -58,7 +58,12 @@ describe('uses of a credential', () => {
     const { conversation } = await world.sandbox(ada);
     const eve = await world.app.user('Eve');
     const theirs = (await world.sandbox(eve)).conversation;
-    const batch = { org: ada.orgId, source: randomUUID(), seq: 2, rows: [row(conversation, credential), row(theirs, credential)] };
+    const batch = {
+      org: ada.orgId,
+      source: randomUUID(),
+      seq: 2,
+      rows: [row(conversation, credential), row(theirs, credential)],
+    };
     await Promise.all([world.internal('tallies', batch), world.internal('tallies', batch)]);
     await world.internal('tallies', { ...batch, seq: 1 });
     await world.internal('tallies', {
@@ -71,9 +76,10 @@ describe('uses of a credential', () => {
     await world.app.owner.query('UPDATE app.credential_tally SET day = day - 91');
     expect((await uses(credential)).body.uses).toBe(0);
     await world.internal('tallies', { ...batch, seq: 4, rows: [row(conversation, credential)] });
-    const { rows } = await world.app.owner.query('SELECT uses::int FROM app.credential_tally WHERE conversation_id = $1', [
-      conversation,
-    ]);
+    const { rows } = await world.app.owner.query(
+      'SELECT uses::int FROM app.credential_tally WHERE conversation_id = $1',
+      [conversation],
+    );
     expect(rows).toEqual([{ uses: 1 }]);
     await world.remove(ada, credential);
   });

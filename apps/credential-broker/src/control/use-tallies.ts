@@ -37,9 +37,9 @@ export interface UseTalliesOptions {
 }
 
 /**
- * Counts uses of credentials by conversation and place, for app-server. Each batch is sent until it is answered, and the
- * next of its organization only then; so the number of a batch says whether it was counted. What was counted in the last
- * 5 s is lost with a process that is killed.
+ * Counts uses of credentials by conversation and place, for app-server. Each batch is sent until it is answered, and
+ * the next of its organization only then; so the number of a batch says whether it was counted. What was counted in
+ * the last 5 s is lost with a process that is killed.
  */
 export class UseTallies {
   private readonly orgs = new Map<string, Waiting>();

@@ -10,7 +10,7 @@ import { describeUnless } from '@slipway/testing/jest';
 import type { Browser, Page } from 'playwright-core';
 import { freePortRange } from '../../deploy/local/free-ports.ts';
 import { type Stack, startStack } from '../../deploy/local/stack.ts';
-import { findChromium, launchChromium, openPage, seriousViolations } from './browser.ts';
+import { findChromium, launchChromium, openPage, violations } from './browser.ts';
 
 const executable = findChromium();
 /** A busy machine is slow, but not longer than this. Milliseconds. */
@@ -87,7 +87,7 @@ describeUnless(
   const axeClean = async (where: string): Promise<void> => {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
-      const found = await seriousViolations(page, colorScheme === 'dark' && 'colours');
+      const found = await violations(page, colorScheme === 'dark' && 'colours');
       expect({ where, colorScheme, violations: found }).toEqual({
         where,
         colorScheme,

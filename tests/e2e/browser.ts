@@ -75,11 +75,6 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 /** The rules of axe that another theme can break: the rest holds in every theme of one page at one size. */
 const COLOURS = ['color-contrast', 'link-in-text-block'];
 
-/** What axe finds on the page that is serious or critical; `colours` asks only what another theme can change. */
-export async function seriousViolations(page: Page, only: 'colours' | false = false): Promise<Violation[]> {
-  return (await violations(page, only)).filter(({ impact }) => impact === 'serious' || impact === 'critical');
-}
-
 /**
  * What axe finds on the page, of every impact; `colours` asks only what another theme can change. What it finds is
  * looked for once more: elements that a page takes out while axe reads it count as hidden.
@@ -116,7 +111,7 @@ const PHONE = { width: 390, height: 844 };
 const WIDE = { width: 1440, height: 900 };
 
 /**
- * Nothing serious for axe, and nothing wider than the screen: on a phone in the dark, on a desk in the light;
+ * Nothing for axe, and nothing wider than the screen: on a phone in the dark, on a desk in the light;
  * `everyTheme` tries all four.
  */
 export async function expectClean(page: Page, where: string, everyTheme?: 'everyTheme'): Promise<void> {
@@ -131,7 +126,7 @@ export async function expectClean(page: Page, where: string, everyTheme?: 'every
     });
     for (const [number, colorScheme] of (everyTheme === undefined ? [usual] : (['dark', 'light'] as const)).entries()) {
       await page.emulateMedia({ colorScheme });
-      const found = await seriousViolations(page, number > 0 && 'colours');
+      const found = await violations(page, number > 0 && 'colours');
       expect({ where, ...viewport, colorScheme, violations: found }).toEqual({
         where,
         ...viewport,

@@ -10,7 +10,7 @@ import type { Browser, Page } from 'playwright-core';
 import { freePortRange } from '../../deploy/local/free-ports.ts';
 import { type Stack, startStack } from '../../deploy/local/stack.ts';
 import { answerTheAgent } from './approval.ts';
-import { findChromium, launchChromium, PATIENCE_MS, seriousViolations } from './browser.ts';
+import { findChromium, launchChromium, PATIENCE_MS, violations } from './browser.ts';
 import { editTheFiles } from './files.ts';
 import { workInTheTerminal } from './own-terminal.ts';
 import { readTheTrace } from './trace-tab.ts';
@@ -89,7 +89,7 @@ describeUnless(
   const axeClean = async (where: string): Promise<void> => {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
-      const found = await seriousViolations(page, colorScheme === 'dark' && 'colours');
+      const found = await violations(page, colorScheme === 'dark' && 'colours');
       expect({ where, colorScheme, violations: found }).toEqual({
         where,
         colorScheme,

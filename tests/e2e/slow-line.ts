@@ -1,6 +1,6 @@
 import { expect } from 'expect';
 import { finish } from '../stack/script-book.ts';
-import { expectClean, seriousViolations } from './browser.ts';
+import { expectClean, violations } from './browser.ts';
 import type { Watching } from './watching.test.ts';
 
 const WORDS = 'These words are read before any script is there.';
@@ -40,7 +40,7 @@ export async function useASlowLine({ page, picture, say, timeline }: Watching): 
     await own.getByRole('heading', { name: 'Slipway cannot be reached' }).waitFor();
     for (const colorScheme of ['light', 'dark'] as const) {
       await own.emulateMedia({ colorScheme });
-      expect(await seriousViolations(own, colorScheme === 'dark' && 'colours')).toEqual([]);
+      expect(await violations(own, colorScheme === 'dark' && 'colours')).toEqual([]);
     }
     await page.context().setOffline(false);
     await own

@@ -99,7 +99,7 @@ async function axeViolations(page: Page, only: 'colours' | false): Promise<Viola
       }
     ).axe;
     const { violations } = await axe.run(options);
-    // A menu or a tooltip stands at the end of the page, in no landmark of its own: it belongs to its button, which is in
+    // A menu or a tooltip stands at the end of the page, in no landmark of its own: it belongs to a button that is in
     // one. The rule is axe's advice and no rule of WCAG. (axe shortens long attributes.)
     const isOverlay = (html: string): boolean => html.startsWith('<div data-radix-popper-co');
     return violations.flatMap(({ id, impact, nodes }) => {

@@ -266,13 +266,13 @@ describeUnless(
     await asks(1, 4, 'waiting');
     await page.goto(at);
     await page
-      .getByText('4 hosts wait for an answer. Any other new host is refused until one of them has it.')
+      .getByText('4 requests wait for an answer. Any other new one is refused until one of them has it.')
       .waitFor();
     await clean('card-bound');
     await page.setViewportSize({ width: 1440, height: 900 });
     await asks(5, 20, 'denied');
     await page.goto(at);
-    await page.getByText(/has asked for 2[01] new hosts within an hour.*it can ask again in \d+ min/).waitFor();
+    await page.getByText(/has made 2[01] requests within an hour.*it can ask again in \d+ min/).waitFor();
     await query("DELETE FROM app.egress_request WHERE id LIKE 'egq_more_%'", []);
   });
 

@@ -37,12 +37,8 @@ describe('the bounds of requests', () => {
     expect(boundOf(many(20), NOW + 41 * 60_000)).toBeNull();
   });
 
-  it('are not about requests of another kind', () => {
-    expect(
-      boundOf(
-        many(4, 'waiting').map((each) => ({ ...each, id: each.id.replace('egq', 'cru') })),
-        NOW,
-      ),
-    ).toBeNull();
+  it('are for hosts and uses of credentials together', () => {
+    const use = { ...asked(9, 1, 'waiting'), id: 'cuq_9' };
+    expect(boundOf([...many(3, 'waiting'), use], NOW)).toEqual({ kind: 'waiting', count: 4 });
   });
 });

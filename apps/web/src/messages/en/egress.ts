@@ -49,9 +49,9 @@ export const egress = {
   youCanViewThisConversation: 'You can view this conversation. Ask a member of {name} to answer.',
   anotherUserMustAllow: 'Ask another member of {name} to allow the host. You can refuse it.',
   answeredBefore: 'It was answered before you.',
-  noMoreWhileTheseWait: '{count} hosts wait for an answer. Any other new host is refused until one of them has it.',
+  noMoreWhileTheseWait: '{count} requests wait for an answer. Any other new one is refused until one of them has it.',
   noMoreWithinTheHour:
-    'The sandbox has asked for {count} new hosts within an hour. Any other new host is refused; it can ask again <ahead>{at}</ahead>.',
+    'The sandbox has made {count} requests within an hour. Any other new one is refused; it can ask again <ahead>{at}</ahead>.',
   observed:
     'Network access is observed: this sandbox can reach any host on the internet for now, and each host is recorded.',
   requestsNotLoaded: 'Network requests could not be loaded',

@@ -8,8 +8,7 @@ const word = z
   .string()
   .min(1)
   .max(255)
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: it stands in a header
-  .regex(/^[^\u0000-\u001f\u007f-\u{10ffff}:]+$/u, 'has printable ASCII and no colon');
+  .regex(/^[ -9;-~]+$/, 'has printable ASCII and no colon');
 
 const oauthWords = z
   .string()

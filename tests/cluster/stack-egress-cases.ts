@@ -50,7 +50,7 @@ export function egressCases(stack: () => StackOnCluster, proxy: () => EgressOnHo
     expect(own).toContainEqual(expect.objectContaining({ verdict: 'host', host: 'elsewhere.example' }));
 
     // The same words from this machine, which is not the pod.
-    const { username, password, hostname, port } = new URL(/http:\/\/sandbox:\S+/.exec(direct ?? '')?.[0] ?? '');
+    const { username, password, hostname, port } = new URL(/http:\/\/sandbox[.:]\S+/.exec(direct ?? '')?.[0] ?? '');
     const headers = { 'proxy-authorization': `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` };
     const copied = request({ host: hostname, port, method: 'GET', path: `${repository}/HEAD`, headers }).end();
     const [{ statusCode }] = (await once(copied, 'response')) as [IncomingMessage];

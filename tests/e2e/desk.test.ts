@@ -69,6 +69,8 @@ describeUnless(
     const made = await owner.fetch('/api/v1/orgs', { method: 'POST', json: { name: 'Acme', slug: 'acme-robotics' } });
     org = (await made.json()) as typeof org;
     await joinAsMember(guest.me.id);
+    // Past the API, which says for a second what it read before.
+    await until('she is a member', async () => (await guest.fetch(`/api/v1/orgs/${org.id}/conversations`)).ok);
     browser = await launchChromium(executable ?? '');
     ada = { client: owner, page: await pageOf(owner) };
     grace = { client: guest, page: await pageOf(guest) };

@@ -6,6 +6,8 @@ import { SERVER_ENVIRONMENT } from './server-config.ts';
  * is taken; the server does not start then.
  */
 export async function register(): Promise<void> {
+  const { endInTime } = await import('./server/end-in-time.ts');
+  endInTime();
   const { metricsAddress, startMetricsServer } = await import('./server/metrics-server.ts');
   await startMetricsServer(metricsAddress(SERVER_ENVIRONMENT));
 }

@@ -15,5 +15,6 @@ export {
   llmKeyContext,
   MASTER_KEY_COLUMNS,
   outgoingWebhookContext,
+  packKeyContext,
   secretContext,
 } from './sealed-columns.js';

@@ -60,6 +60,11 @@ export function deliveryContext(delivery: { id: string; connectionId: string }):
   return JSON.stringify(['integration-delivery', delivery.connectionId, delivery.id]);
 }
 
+/** Of the key of a pack of checkpoints, in base64. */
+export function packKeyContext(pack: { id: string }): string {
+  return JSON.stringify(['pack', pack.id]);
+}
+
 type Row = Readonly<Record<string, unknown>>;
 
 /** A column whose values are under the data key of their row's `org_id`, the version in `key_version`. */
@@ -129,6 +134,7 @@ export const DATA_KEY_COLUMNS: readonly DataKeyColumn[] = [
     reads: ['connection_id'],
     context: ({ id, connection_id }) => deliveryContext({ id: id as string, connectionId: connection_id as string }),
   },
+  { table: 'app.pack', column: 'wrapped_key', reads: [], context: ({ id }) => packKeyContext({ id: id as string }) },
 ];
 
 /**

@@ -165,6 +165,39 @@ export interface Tables {
     readonly user_label: string;
     readonly made_at: Date;
   };
+  'app.checkpoint': {
+    readonly org_id: string;
+    readonly id: string;
+    readonly conversation_id: string;
+    readonly seq: number;
+    readonly after_event_id: string;
+    readonly epoch: number;
+    /** Of the same conversation, or what that was forked from. */
+    readonly parent_id: string | null;
+    readonly root: Buffer;
+    readonly content_hash: Buffer;
+    /** `durable` or `expired`. */
+    readonly state: string;
+    readonly reason: string;
+    readonly quiet: boolean;
+    readonly complete: boolean;
+    readonly skipped: unknown;
+    readonly secrets: unknown;
+    readonly files: number;
+    readonly logical_bytes: number;
+    readonly new_bytes: number;
+    readonly name: string | null;
+    readonly pinned_by: string | null;
+    readonly taken_at: Date;
+    readonly durable_at: Date;
+    /** Null: by the organization's `checkpointDays`. */
+    readonly expires_at: Date | null;
+  };
+  'app.checkpoint_pack': {
+    readonly org_id: string;
+    readonly checkpoint_id: string;
+    readonly pack_id: string;
+  };
   'app.conversation': {
     readonly id: string;
     readonly org_id: string;
@@ -911,6 +944,28 @@ export interface Tables {
     readonly key_version: number;
     readonly created_at: Date;
     readonly valid_until: Date | null;
+  };
+  'app.pack': {
+    readonly org_id: string;
+    /** Random; the object's name below the organization's prefix. */
+    readonly id: string;
+    readonly bytes: number;
+    readonly live_bytes: number;
+    /** Sealed under the organization's data key; null: nothing can read it any more. */
+    readonly wrapped_key: Buffer | null;
+    readonly key_version: number | null;
+    /** Conversation that stored it. */
+    readonly stored_by: string;
+    /** `live`, `doomed` or `deleting`. */
+    readonly state: string;
+    readonly created_at: Date;
+    readonly doomed_at: Date | null;
+  };
+  'app.pack_storage': {
+    readonly org_id: string;
+    readonly used_bytes: number;
+    /** Its own; null: by its members. */
+    readonly limit_bytes: number | null;
   };
   'app.prompt': {
     readonly id: string;

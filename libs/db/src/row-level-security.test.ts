@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { asSystem, createPool, inOrg, type SqlPool } from './sql/index.js';
+import { insertCheckpointRows } from './testing/checkpoint-world.js';
 import { createDatabase, type Database } from './testing/database.js';
 
 /**
@@ -245,11 +246,7 @@ describe('row-level security', () => {
           [conversation, org],
         );
         await owner.query(
-          `INSERT INTO app.egress_observed (org_id, host, port, conversation_id) VALUES ($2, 'h', 1, $1)`,
-          [conversation, org],
-        );
-        await owner.query(
-          `WITH source AS (INSERT INTO app.egress_tally_source (org_id, source, seq) VALUES ($2, gen_random_uuid(), 1))
+          `WITH seen AS (INSERT INTO app.egress_observed (org_id, host, port, conversation_id) VALUES ($2, 'h', 1, $1)), source AS (INSERT INTO app.egress_tally_source (org_id, source, seq) VALUES ($2, gen_random_uuid(), 1))
            INSERT INTO app.egress_tally (org_id, conversation_id, hour, host, port, verdict) VALUES ($2, $1, now(), 'h', 1, 'allowed')`,
           [conversation, org],
         );
@@ -262,14 +259,7 @@ describe('row-level security', () => {
            INSERT INTO app.egress_grant (org_id, id, conversation_id, day, host, bytes) VALUES ($2, 'g', $1, '2026-01-01', 'h', 1)`,
           [conversation, org],
         );
-        await owner.query(
-          `WITH own AS (INSERT INTO app.checkpoint (org_id, id, conversation_id, seq, after_event_id, epoch, root, content_hash, reason, quiet, complete, files, logical_bytes, new_bytes, taken_at)
-               VALUES ($2, $1, $1, 1, $1, 1, sha256('a'), sha256('a'), 'rest', true, true, 1, 1, 1, now())),
-             stored AS (INSERT INTO app.pack (org_id, id, bytes, live_bytes, stored_by, state, doomed_at) VALUES ($2, replace($1::text, '-', ''), 1, 1, $1, 'doomed', now())),
-             sum AS (INSERT INTO app.pack_storage (org_id) VALUES ($2))
-           INSERT INTO app.checkpoint_pack (org_id, checkpoint_id, pack_id) VALUES ($2, $1, replace($1::text, '-', ''))`,
-          [conversation, org],
-        );
+        await insertCheckpointRows(owner, org, conversation);
         await owner.query(`INSERT INTO app.message_draft VALUES ($1, 'usr', 'new-task', NULL, 't', 1)`, [org]);
         await owner.query('INSERT INTO app.analytics_position (org_id, audit_seq) VALUES ($1, 1)', [org]);
         await owner.query(

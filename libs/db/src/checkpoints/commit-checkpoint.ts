@@ -1,6 +1,6 @@
 import { inOrg, type SqlPool } from '../sql/index.js';
 
-/** Why a checkpoint was taken. `pause` and `safety` may take a tenth more than the quota; `step` expires in two days. */
+/** Why it was taken. `pause` and `safety` may take a tenth more than the quota; `step` expires after two days. */
 export type CheckpointReason =
   | 'start'
   | 'message'

@@ -128,3 +128,15 @@ export function eventId(conversation: string, seq: number): string {
   const hex = createHash('sha256').update(`${conversation} ${seq}`).digest('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
+
+/** One row of each table, under ids made from the conversation's. */
+export async function insertCheckpointRows(owner: pg.Client, org: string, conversation: string): Promise<void> {
+  await owner.query(
+    `WITH own AS (INSERT INTO app.checkpoint (org_id, id, conversation_id, seq, after_event_id, epoch, root, content_hash, reason, quiet, complete, files, logical_bytes, new_bytes, taken_at)
+         VALUES ($2, $1, $1, 1, $1, 1, sha256('a'), sha256('a'), 'rest', true, true, 1, 1, 1, now())),
+       stored AS (INSERT INTO app.pack (org_id, id, bytes, live_bytes, stored_by, state, doomed_at) VALUES ($2, replace($1::text, '-', ''), 1, 1, $1, 'doomed', now())),
+       sum AS (INSERT INTO app.pack_storage (org_id) VALUES ($2))
+     INSERT INTO app.checkpoint_pack (org_id, checkpoint_id, pack_id) VALUES ($2, $1, replace($1::text, '-', ''))`,
+    [conversation, org],
+  );
+}

@@ -19,6 +19,7 @@ const LIBRARIES: Readonly<Record<string, readonly string[]>> = {
   service: ['contracts', 'errors', 'telemetry'],
   outside: ['net', 'errors'],
   archive: ['contracts', 'errors'],
+  checkpoint: ['contracts', 'errors'],
   db: ['contracts', 'domain', 'errors', 'telemetry'],
   auth: ['contracts', 'domain', 'errors', 'telemetry', 'db'],
   queue: ['contracts', 'domain', 'errors', 'telemetry', 'db'],

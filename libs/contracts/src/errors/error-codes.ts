@@ -1,4 +1,5 @@
 import { BROKER_ERRORS } from './broker-error-codes.js';
+import { CHECKPOINT_ERRORS } from './checkpoint-error-codes.js';
 import { CONVERSATION_ERRORS } from './conversation-error-codes.js';
 import type { ErrorRow } from './error-row.js';
 import { IDENTITY_ERRORS } from './identity-error-codes.js';
@@ -54,6 +55,7 @@ export const ERRORS = {
   ...KEY_ERRORS,
   ...CONVERSATION_ERRORS,
   ...SANDBOX_ERRORS,
+  ...CHECKPOINT_ERRORS,
   ...BROKER_ERRORS,
   ...MODEL_ERRORS,
   'settings.changed': {

@@ -1,0 +1,17 @@
+import type { ErrorRow } from './error-row.js';
+
+/** Failures of checkpoints: of their objects, trees and packs. */
+export const CHECKPOINT_ERRORS = {
+  'checkpoint.broken': {
+    status: 502,
+    title: 'The checkpoint cannot be read',
+    retry: 'never',
+    nextStep: 'Use an earlier checkpoint. Send the detail to the operator of Slipway.',
+  },
+  'checkpoint.too-large': {
+    status: 413,
+    title: 'The checkpoint is too large',
+    retry: 'never',
+    nextStep: 'Exclude large folders in .slipway/checkpoint.yml, or delete what is no longer needed.',
+  },
+} as const satisfies Record<string, ErrorRow>;

@@ -1,6 +1,6 @@
 import { broken } from './broken.js';
 
-/** Reads what `ByteWriter` wrote, and refuses what it would not have written. Every length is bounded by what is left. */
+/** Reads what `ByteWriter` wrote, and refuses what it would not have written. What is left bounds every length. */
 export class ByteReader {
   position = 0;
   private readonly buffer: Buffer;

@@ -1,4 +1,4 @@
-import { createHash, hash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** SHA-256 of plaintext, as 64 lower-case hexadecimal digits. */
 export type ContentId = string;
@@ -8,11 +8,6 @@ export const ID_BYTES = 32;
 
 export function contentIdOf(bytes: Uint8Array): ContentId {
   return hash('sha256', bytes, 'hex');
-}
-
-/** The id as it is stored in trees, packs and streams. */
-export function idBytesOf(bytes: Uint8Array): Buffer {
-  return createHash('sha256').update(bytes).digest();
 }
 
 export function isContentId(value: unknown): value is ContentId {

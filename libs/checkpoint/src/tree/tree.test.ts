@@ -32,13 +32,11 @@ const chunks = fc
       .map(({ hole, length }) => ({ id: hole ? null : id, length })),
   );
 const entries = fc.oneof(
-  fc
-    .record({ name: names, mode: modes, mtime: times, chunks, linkedTo: fc.option(names) })
-    .map((entry) => ({
-      kind: 'file' as const,
-      ...entry,
-      size: entry.chunks.reduce((sum, { length }) => sum + length, 0),
-    })),
+  fc.record({ name: names, mode: modes, mtime: times, chunks, linkedTo: fc.option(names) }).map((entry) => ({
+    kind: 'file' as const,
+    ...entry,
+    size: entry.chunks.reduce((sum, { length }) => sum + length, 0),
+  })),
   fc
     .record({ name: names, mode: modes, mtime: times, heavy: fc.boolean(), stale: fc.boolean() })
     .map((entry) => ({ kind: 'folder' as const, ...entry, tree: id })),

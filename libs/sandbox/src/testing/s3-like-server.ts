@@ -10,12 +10,14 @@ import { buffer } from 'node:stream/consumers';
 export type S3Fault = 'no-bucket' | 'forbidden' | 'broken' | 'slow' | 'cut' | 'forgets';
 
 /**
- * A bucket over real HTTP, as path-style S3 has it: PUT, GET, DELETE and ListObjectsV2 of small objects, and what goes
- * wrong with them. Signatures are not checked.
+ * A bucket over real HTTP, as path-style S3 has it: PUT, HEAD, GET, DELETE and ListObjectsV2 of small objects, and what
+ * goes wrong with them. Signatures are not checked.
  */
 export class S3LikeServer {
   readonly bucket = 'workspaces';
   readonly objects = new Map<string, Buffer>();
+  /** When each object was written, where a test says so; now for the others. */
+  readonly times = new Map<string, Date>();
   fault: S3Fault | null = null;
   private readonly server: Server = createServer((request, response) => void this.answer(request, response));
 
@@ -55,6 +57,8 @@ export class S3LikeServer {
         break;
     }
     if (request.method === 'PUT') {
+      if (request.headers['if-none-match'] === '*' && this.objects.has(key))
+        return refuse(response, 412, 'PreconditionFailed', 'At least one of the preconditions did not hold.');
       this.objects.set(key, body);
       return void response.writeHead(200, { etag: '"0"' }).end();
     }
@@ -65,13 +69,20 @@ export class S3LikeServer {
     if (key === '') return this.list(url, response);
     const found = this.objects.get(key);
     if (found === undefined) return refuse(response, 404, 'NoSuchKey', 'The specified key does not exist.');
-    response.writeHead(200, { 'content-length': found.length, etag: '"0"' }).end(found);
+    const range = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '');
+    if (range === null) return void response.writeHead(200, { 'content-length': found.length, etag: '"0"' }).end(found);
+    const part = found.subarray(Number(range[1]), Number(range[2]) + 1);
+    if (part.length === 0) return refuse(response, 416, 'InvalidRange', 'The requested range is not satisfiable');
+    response.writeHead(206, { 'content-length': part.length, etag: '"0"' }).end(part);
   }
 
   private list(url: URL, response: ServerResponse): void {
     const prefix = url.searchParams.get('prefix') ?? '';
     const delimiter = url.searchParams.get('delimiter');
-    const keys = [...this.objects.keys()].filter((key) => key.startsWith(prefix));
+    const after = url.searchParams.get('start-after') ?? '';
+    const keys = [...this.objects.keys()].filter((key) => key.startsWith(prefix) && key > after).sort();
+    const contents = (key: string): string =>
+      `<Contents><Key>${key}</Key><Size>${this.objects.get(key)?.length}</Size><LastModified>${(this.times.get(key) ?? new Date()).toISOString()}</LastModified></Contents>`;
     const folders = new Set(
       delimiter === null
         ? []
@@ -79,7 +90,7 @@ export class S3LikeServer {
     );
     const entries =
       delimiter === null
-        ? keys.map((key) => `<Contents><Key>${key}</Key></Contents>`)
+        ? keys.map(contents)
         : [...folders].map((folder) => `<CommonPrefixes><Prefix>${folder}</Prefix></CommonPrefixes>`);
     response.writeHead(200, { 'content-type': 'application/xml' });
     response.end(

@@ -4,15 +4,13 @@ import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { Readable } from 'node:stream';
 import type { ArchivePart } from '@slipway/contracts/agent';
-import { SlipwayError } from '@slipway/errors';
+import { boundedSource, MAX_PART_BYTES } from '../../../store/bounded-source.js';
+import { CHUNK_BYTES, chunked, directoryError, syncDirectory } from '../../../store/directory.js';
 import { archiveKey, workspaceName } from './archive-key.js';
-import { boundedSource, MAX_PART_BYTES } from './bounded-source.js';
 import { WORKSPACE_NAME, type WorkspaceStore } from './workspace-store.js';
 
 /** Age of an unchanged draft that a killed process left behind. Milliseconds. */
 const ABANDONED_MS = 60 * 60_000;
-/** Bytes written before the next are asked for. */
-const CHUNK_BYTES = 1024 * 1024;
 
 /**
  * Workspaces as folders of one directory, which several processes, also of several machines, may share.
@@ -45,7 +43,7 @@ export class DirectoryStore implements WorkspaceStore {
     } catch (error) {
       source.destroy();
       await rm(draft, { force: true }).catch(() => {});
-      throw bounded.failure ?? storeError(error, signal);
+      throw bounded.failure ?? directoryError(error, 'workspaces', signal);
     }
   }
 
@@ -57,7 +55,7 @@ export class DirectoryStore implements WorkspaceStore {
       return createReadStream('', { fd: handle, highWaterMark: CHUNK_BYTES / 4, signal });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-      throw storeError(error, signal);
+      throw directoryError(error, 'workspaces', signal);
     }
   }
 
@@ -68,7 +66,7 @@ export class DirectoryStore implements WorkspaceStore {
       await mkdir(folder, { recursive: true });
       await syncDirectory(this.directory);
     } catch (error) {
-      throw storeError(error, signal);
+      throw directoryError(error, 'workspaces', signal);
     }
   }
 
@@ -79,7 +77,7 @@ export class DirectoryStore implements WorkspaceStore {
       return (await stat(folder)).isDirectory();
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
-      throw storeError(error, signal);
+      throw directoryError(error, 'workspaces', signal);
     }
   }
 
@@ -92,7 +90,7 @@ export class DirectoryStore implements WorkspaceStore {
         .map((entry) => entry.name);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-      throw storeError(error, signal);
+      throw directoryError(error, 'workspaces', signal);
     }
   }
 
@@ -108,7 +106,7 @@ export class DirectoryStore implements WorkspaceStore {
       await rm(doomed, { recursive: true, force: true });
       await this.removeDeleted();
     } catch (error) {
-      throw storeError(error, signal);
+      throw directoryError(error, 'workspaces', signal);
     }
   }
 
@@ -126,36 +124,4 @@ export class DirectoryStore implements WorkspaceStore {
         await rm(path.join(folder, name), { force: true });
     }
   }
-}
-
-/** Small chunks together: a write is a trip to the disk's thread. */
-async function* chunked(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let [parts, bytes]: [Buffer[], number] = [[], 0];
-  for await (const chunk of source) {
-    parts.push(chunk);
-    bytes += chunk.length;
-    if (bytes < CHUNK_BYTES) continue;
-    yield Buffer.concat(parts, bytes);
-    [parts, bytes] = [[], 0];
-  }
-  if (bytes > 0) yield Buffer.concat(parts, bytes);
-}
-
-async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-function storeError(error: unknown, signal: AbortSignal): unknown {
-  if (signal.aborted) return signal.reason;
-  if (error instanceof SlipwayError) return error;
-  const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
-  const reason = code === 'ENOSPC' || code === 'EDQUOT' ? 'its disk is full' : `its directory cannot be used (${code})`;
-  return new SlipwayError('sandbox.archive-unavailable', `The store of workspaces does not work: ${reason}.`, {
-    cause: error,
-  });
 }

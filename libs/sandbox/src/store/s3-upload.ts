@@ -20,6 +20,8 @@ export interface S3Upload {
   readonly client: S3Client;
   readonly address: ObjectAddress;
   readonly source: AsyncIterable<Buffer>;
+  /** Fails with PreconditionFailed, at the latest at its end, when there is such an object. */
+  readonly onlyIfAbsent?: boolean;
 }
 
 /**
@@ -28,14 +30,18 @@ export interface S3Upload {
  * that is killed, or a store that goes away in the middle, leaves some: give the bucket a rule that ends incomplete
  * uploads.
  */
-export async function uploadObject({ library, client, address, source }: S3Upload, signal: AbortSignal): Promise<void> {
+export async function uploadObject(
+  { library, client, address, source, onlyIfAbsent = false }: S3Upload,
+  signal: AbortSignal,
+): Promise<void> {
+  const condition = onlyIfAbsent ? { IfNoneMatch: '*' } : {};
   const parts = partsOf(source);
   const first = await parts.next();
   const content = first.done === true ? Buffer.alloc(0) : first.value;
   const options = { abortSignal: signal };
   if (content.length < PART_BYTES) {
     await client.send(
-      new library.PutObjectCommand({ ...address, Body: content, ContentLength: content.length }),
+      new library.PutObjectCommand({ ...address, ...condition, Body: content, ContentLength: content.length }),
       options,
     );
     return;
@@ -67,7 +73,7 @@ export async function uploadObject({ library, client, address, source }: S3Uploa
     }
     const Parts = await Promise.all(sent);
     await client.send(
-      new library.CompleteMultipartUploadCommand({ ...address, UploadId, MultipartUpload: { Parts } }),
+      new library.CompleteMultipartUploadCommand({ ...address, ...condition, UploadId, MultipartUpload: { Parts } }),
       options,
     );
   } catch (error) {

@@ -8,6 +8,7 @@ import { createPool, type SqlPool } from '@slipway/db/sql';
 import { createIds, systemClock } from '@slipway/domain';
 import { ProblemFilter } from '@slipway/errors/nest';
 import type { SandboxBackend } from '@slipway/sandbox';
+import type { PackStore } from '@slipway/sandbox/packs';
 import type { Logger } from '@slipway/telemetry';
 import {
   Counter,
@@ -25,6 +26,7 @@ import { WarmSlots } from './claims/warm-slots.js';
 import { type Failpoints, noFailpoints } from './failpoints.js';
 import { FleetController } from './fleet/fleet.controller.js';
 import { FleetService } from './fleet/fleet.service.js';
+import { PACK_STORE, PacksController } from './packs/packs.controller.js';
 import { LeadRun } from './pool/lead-run.js';
 import { NoteOutbox } from './pool/note-outbox.js';
 import { countPools, countSlots, poolProblems } from './pool/pool.queries.js';
@@ -50,6 +52,8 @@ export interface RuntimeApiOptions {
   readonly backend: SandboxBackend;
   /** The first one is for requests that name no image and no size. */
   readonly pools: readonly [PoolSpec, ...PoolSpec[]];
+  /** Of checkpoints. Absent: there are none, and no operation on them. */
+  readonly packs?: PackStore;
   /** What is wrong with the place where sandboxes run; `null`: nothing, or when not given. */
   readonly sandboxProblem?: () => string | null;
   /** Why workspaces cannot be kept; `null`: they can, or when not given. */
@@ -208,11 +212,12 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
   const problems = new ProblemFilter(logger, DOCS_URL);
 
   @Module({
-    controllers: [SessionsController, FleetController, ImagesController],
+    controllers: [SessionsController, FleetController, ImagesController, PacksController],
     providers: [
       { provide: FleetService, useValue: new FleetService(context, options.orgSandboxLimit) },
       { provide: RUNTIME_API_KEY, useValue: options.apiKey },
       { provide: POOLS, useValue: options.pools },
+      { provide: PACK_STORE, useValue: options.packs ?? null },
       { provide: SessionsService, useValue: runtimes },
       { provide: SessionReads, useValue: reads },
     ],

@@ -1,8 +1,10 @@
 import { createPublicKey } from 'node:crypto';
+import { pathToFileURL } from 'node:url';
 import { type EgressClass, isProxied } from '@slipway/contracts/sandboxes';
 import type { SandboxBackend } from '@slipway/sandbox';
 import { fromKubeconfig, inCluster, KubernetesBackend, openWorkspaceStore } from '@slipway/sandbox/adapters/kubernetes';
 import { ProcessBackend } from '@slipway/sandbox/adapters/process';
+import { openPackStore, type PackStore } from '@slipway/sandbox/packs';
 import type { Logger } from '@slipway/telemetry';
 import type { Config, KubernetesSettings, ProcessSettings } from './config.js';
 import { PlatformHosts } from './platform-hosts.js';
@@ -29,6 +31,8 @@ export interface Sandboxes {
   readonly backend: SandboxBackend;
   readonly pools: readonly [PoolSpec, ...PoolSpec[]];
   readonly pace: PoolPace;
+  /** Of checkpoints; beside the workspaces that are kept, or below the folder of this machine's sandboxes. */
+  readonly packs: PackStore;
   /** `null`: there is no way out by name. */
   readonly egress: EgressOptions | null;
   /** What is wrong with the place, in a sentence; `null`: nothing. What is warm may be given out all the same. */
@@ -82,6 +86,7 @@ async function onThisMachine(
   return {
     backend,
     pools: [pool],
+    packs: await openPackStore(pathToFileURL(settings.directory)),
     pace: LOCAL_PACE,
     egress: config.EGRESS_PROXY_URL === undefined ? null : egressOf(config, ON_THIS_MACHINE, logger),
     problem: () => null,
@@ -94,6 +99,7 @@ async function onCluster(config: Config, settings: KubernetesSettings, logger: L
   const { cluster } = settings;
   const { templates, pools, egress: classes } = loadTemplates(settings.templates, config.NODE_ENV);
   const store = await openWorkspaceStore(new URL(settings.workspaceStore));
+  const packs = await openPackStore(new URL(settings.workspaceStore));
   const storeWatch = new StoreWatch(store, logger).start();
   const hosts = await platformHosts(config, [...classes.values()], logger).start();
   const backend = new KubernetesBackend({
@@ -126,6 +132,7 @@ async function onCluster(config: Config, settings: KubernetesSettings, logger: L
   return {
     backend,
     pools,
+    packs,
     pace: CLUSTER_PACE,
     egress: egressOf(config, classes, logger),
     problem,

@@ -34,6 +34,7 @@ try {
     activationKey: config.ACTIVATION_PRIVATE_KEY,
     backend: sandboxes.backend,
     pools: sandboxes.pools,
+    packs: sandboxes.packs,
     pace: sandboxes.pace,
     storeProblem: sandboxes.storeProblem,
     sandboxProblem: sandboxes.problem,

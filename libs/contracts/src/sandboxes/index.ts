@@ -79,6 +79,7 @@ export {
   TryEgressRule,
 } from './egress-trial.js';
 export { isPackageHost, MAX_PACKAGE_AGE_DAYS, MAX_PACKAGE_HOSTS, PackageHosts } from './new-packages.js';
+export { DeletePacks, MAX_DELETED_PACKS, MAX_LISTED_PACKS, PackCursor, PackId, PackPage } from './packs.js';
 export {
   BRIEF_SESSION_PREFIX,
   BRIEF_SESSION_SECONDS,

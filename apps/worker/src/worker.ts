@@ -14,6 +14,7 @@ import type { Logger } from '@slipway/telemetry';
 import { conversationEnds, PoolMetrics, type Registry } from '@slipway/telemetry/http';
 import { AnalyticsMetrics } from './analytics/analytics-metrics.js';
 import { maybeAnalytics } from './analytics/maybe-analytics.js';
+import { CheckpointSweep } from './checkpoints/checkpoint-sweep.js';
 import { LlmGatewayClient } from './clients/llm-gateway.client.js';
 import { RuntimeApiClient } from './clients/runtime-api.client.js';
 import type { Config } from './config.js';
@@ -269,6 +270,8 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
   storage.start();
   const usage = new UsageSweep(pool, gateway, clock, locks, logger);
   usage.start();
+  const checkpoints = new CheckpointSweep({ pool, runtime, locks, clock, logger });
+  checkpoints.start();
   const credentialSweep = new CredentialSweep({
     ...{ pool, credentials, calls: connectionCalls, providers, locks, clock, logger },
     publicUrl: config.PUBLIC_URL ?? null,
@@ -303,6 +306,7 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
         usage.close(),
         spending.close(),
         storage.close(),
+        checkpoints.close(),
         credentialSweep.close(),
         outcomes.close(),
         traces?.close(),

@@ -1,6 +1,6 @@
 import { callerKeySha256 } from '@slipway/auth/caller-keys';
 import { APP_KEY_SHA256_HEADER } from '@slipway/contracts/agent';
-import { ORG_HEADER, Runtime } from '@slipway/contracts/sandboxes';
+import { ORG_HEADER, PackPage, Runtime } from '@slipway/contracts/sandboxes';
 import { SlipwayError } from '@slipway/errors';
 import { callJson, callText, type PeerCall } from './peer-call.js';
 
@@ -9,11 +9,20 @@ const QUEUE_WAIT_SECONDS = 2;
 /** A claim may wait for an activation call to the sandbox. Milliseconds. */
 const START_TIMEOUT_MS = 20_000;
 const CALL_TIMEOUT_MS = 5_000;
+/** A page of the store's listing, or hundreds of deletions in it. Milliseconds. */
+const PACKS_TIMEOUT_MS = 60_000;
+/** Of calls about every organization: the header is needed and not looked at. */
+const EVERY_ORG = 'default';
 
 export interface CallOptions {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
   readonly orgId: string;
+}
+
+export interface PackPlace {
+  readonly orgId: string;
+  readonly packId: string;
 }
 
 /**
@@ -59,6 +68,25 @@ export class RuntimeApiClient {
       if (isNotFound(error)) return null;
       throw error;
     }
+  }
+
+  /** Objects of checkpoints of all organizations, behind `after`; fewer than `MAX_LISTED_PACKS` are the last ones. */
+  async packs(after: PackPlace | null, signal: AbortSignal): Promise<PackPage['packs']> {
+    const query =
+      after === null ? '' : `?${new URLSearchParams({ after_org: after.orgId, after_pack: after.packId }).toString()}`;
+    const page = await callJson(
+      this.call('GET', `/packs${query}`, { signal, timeoutMs: PACKS_TIMEOUT_MS, orgId: EVERY_ORG }),
+      PackPage,
+    );
+    return page.packs;
+  }
+
+  /** Idempotent; at most `MAX_DELETED_PACKS`. When it fails, some may be deleted. */
+  async deletePacks(orgId: string, packs: readonly string[], signal: AbortSignal): Promise<void> {
+    await callText({
+      ...this.call('POST', '/packs/delete', { signal, timeoutMs: PACKS_TIMEOUT_MS, orgId }),
+      body: { packs },
+    });
   }
 
   private async end(path: '/pause' | '/stop', orgId: string, runtimeId: string, signal: AbortSignal): Promise<void> {

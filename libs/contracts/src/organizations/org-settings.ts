@@ -6,6 +6,9 @@ import { MAX_EGRESS_MB } from '../sandboxes/egress-budget.js';
 import { EGRESS_UNKNOWN } from '../sandboxes/egress-rules.js';
 import { MAX_PACKAGE_AGE_DAYS, PackageHosts } from '../sandboxes/new-packages.js';
 
+/** Ten years. */
+export const MAX_CHECKPOINT_DAYS = 3_650;
+
 /** What an admin decides for the whole organization. Every key is read by something today; its comment says by what. */
 export const OrgSettingValues = z.strictObject({
   /**
@@ -74,6 +77,11 @@ export const OrgSettingValues = z.strictObject({
    * when an event is made and when it is sent.
    */
   analytics: z.boolean(),
+  /**
+   * Days for which checkpoints of a conversation's files are kept after its last activity. The newest, and those that
+   * are named, pinned or forked from, are kept as long as the conversation. Read by each sweep.
+   */
+  checkpointDays: z.int().min(1).max(MAX_CHECKPOINT_DAYS),
 });
 export type OrgSettingValues = z.infer<typeof OrgSettingValues>;
 
@@ -94,6 +102,7 @@ export const DEFAULT_ORG_SETTINGS: OrgSettingValues = {
   secretsInSandbox: 'allowed',
   promptLogDays: null,
   analytics: false,
+  checkpointDays: 30,
 };
 
 /** `GET …/settings`. `version` counts changes and is the ETag too. */

@@ -48,6 +48,7 @@ describe('what an organization has set up', () => {
         secretsInSandbox: 'allowed',
         promptLogDays: null,
         analytics: false,
+        checkpointDays: 30,
       },
       '"1"',
     ]);
@@ -71,6 +72,8 @@ describe('what an organization has set up', () => {
       body: { code: 'model.unknown' },
     });
     expect((await app.http(owner, 'PATCH', at('settings'), { nothing: 1 })).status).toBe(400);
+    for (const checkpointDays of [0, 3_651, null, 1.5])
+      expect((await app.http(owner, 'PATCH', at('settings'), { checkpointDays })).status).toBe(400);
     expect((await audit('setting.update'))[0]).toMatchObject({
       before: { maxIterations: null, defaultEnvironment: null },
       after: { maxIterations: 20, defaultEnvironment: 'staging' },

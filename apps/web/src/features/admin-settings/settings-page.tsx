@@ -28,6 +28,7 @@ interface Values {
   keepsPrompts: boolean;
   promptLogDays: string;
   analytics: boolean;
+  checkpointDays: string;
 }
 const valuesOf = (settings: OrgSettings): Values => ({
   defaultModel: settings.defaultModel ?? NO_MODEL,
@@ -39,6 +40,7 @@ const valuesOf = (settings: OrgSettings): Values => ({
   keepsPrompts: settings.promptLogDays !== null,
   promptLogDays: String(settings.promptLogDays ?? USUAL_PROMPT_DAYS),
   analytics: settings.analytics,
+  checkpointDays: String(settings.checkpointDays),
 });
 const given = (typed: string): string | null => (typed.trim() === '' ? null : typed.trim());
 
@@ -81,6 +83,7 @@ function SettingsForm({ settings, reread }: { settings: OrgSettings; reread: () 
       confirmation: values.confirmation,
       fourEyes: values.fourEyes,
       analytics: values.analytics,
+      checkpointDays: Number(values.checkpointDays),
       ...(ownsPrompts ? { promptLogDays: values.keepsPrompts ? Number(values.promptLogDays) : null } : {}),
     }),
     send: (body, version) => api.updateOrgSettings({ org: org.id, body, ifMatch: version }),
@@ -101,6 +104,7 @@ function SettingsForm({ settings, reread }: { settings: OrgSettings; reread: () 
         checked={values.memberSecrets}
         onChange={(memberSecrets) => form.set('memberSecrets', memberSecrets)}
       />
+      <CheckpointSettings form={form} disabled={!mayChange} />
       <PromptLogSettings form={form} settings={settings} disabled={!ownsPrompts} />
       <UsageDataSettings form={form} settings={settings} disabled={!mayChange} />
       <VersionedFailure
@@ -217,6 +221,27 @@ function ConfirmationSettings({ form, disabled }: SectionProps) {
         onChange={(fourEyes) => form.set('fourEyes', fourEyes)}
       />
     </>
+  );
+}
+
+function CheckpointSettings({ form, disabled }: SectionProps) {
+  const t = useTranslations();
+  return (
+    <Field
+      label={t('adminSettings.checkpointDays')}
+      hint={t('adminSettings.checkpointsAreKeptAfter')}
+      error={form.error('checkpointDays')}
+    >
+      {(control) => (
+        <Input
+          {...control}
+          inputMode="numeric"
+          disabled={disabled}
+          value={form.values.checkpointDays}
+          onChange={(event) => form.set('checkpointDays', event.target.value)}
+        />
+      )}
+    </Field>
   );
 }
 

@@ -20,6 +20,9 @@ export const adminSettings = {
     'Actions must be approved by someone other than the conversation’s owner and the author of the last message. Anyone can reject.',
   allowPersonalSecrets: 'Allow personal secrets',
   whenOffExistingPersonalSecrets: 'When off, existing personal secrets are kept but not used.',
+  checkpointDays: 'Keep checkpoints (days)',
+  checkpointsAreKeptAfter:
+    'After a conversation’s last activity. The newest checkpoint, and those that are named or pinned, are kept as long as the conversation.',
   storePromptsAndAnswers: 'Store prompts and answers',
   promptsContainWhatUsersWrite:
     'Prompts contain what users write and agents read, including code. Detected keys and passwords are masked. Members are informed, and admins can export the data. When off, nothing is stored and stored data is deleted. Only owners can change this.',

@@ -18,6 +18,7 @@ export const SWEEPS = {
   outcomes: 1_200,
   credentials: 300,
   retention: 1_800,
+  checkpoints: 3_600,
 } as const;
 export type SweepName = keyof typeof SWEEPS;
 

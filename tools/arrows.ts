@@ -46,8 +46,8 @@ const VENDORS: readonly { readonly name: RegExp; readonly only: RegExp; readonly
   },
   {
     name: /^@aws-sdk\//,
-    only: /^libs\/sandbox\/src\/adapters\/kubernetes\/archive\//,
-    why: 'only the store of workspaces talks to S3',
+    only: /^libs\/sandbox\/src\/(store|packs|adapters\/kubernetes\/archive)\//,
+    why: 'only the stores of workspaces and packs talk to S3',
   },
   { name: /^@prisma\//, only: /^libs\/db\/src\//, why: 'Prisma’s client is made in libs/db' },
   { name: /^(bullmq|ioredis)(\/|$)/, only: /^libs\/(queue|testing)\/src\//, why: 'the queue hides what carries it' },

@@ -20,7 +20,7 @@ import {
 
 /** Age of a draft that a killed process left behind, when `list` deletes it. Milliseconds. */
 const ABANDONED_MS = 24 * 3_600_000;
-/** Digits of a pack's id that name its folder: a folder of a large organization has thousands of files, not millions. */
+/** Digits of a pack's id that name its folder: one of a large organization has thousands of files, not millions. */
 const FAN_OUT = 2;
 const READ_BYTES = 256 * 1024;
 

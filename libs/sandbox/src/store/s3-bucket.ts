@@ -104,7 +104,7 @@ export class S3Bucket {
       .catch((error: unknown) => Promise.reject(this.storeError(error, signal)));
   }
 
-  /** Listings of the keys below a prefix, in order, from behind `after`. Prefix and `after` without the bucket's own. */
+  /** Listings of the keys below a prefix, in order, from behind `after`; both without the bucket's own prefix. */
   async *pages(
     { prefix, delimiter, after }: { readonly prefix: string; readonly delimiter?: string; readonly after?: string },
     signal: AbortSignal,

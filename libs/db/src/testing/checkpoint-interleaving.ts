@@ -14,7 +14,7 @@ import type { Choose } from './pack-model.js';
 const EVENTS = 6;
 const CONVERSATIONS = 3;
 
-/** Several actors on one organization at once: sandboxes, zombies, users, forks, packing anew, the collector, faults. */
+/** Several actors on one organization at once: sandboxes, zombies, users, forks, repacking, the collector, faults. */
 export class Interleaving {
   private readonly acknowledged = new Set<string>();
   private readonly stored = new Set<string>();

@@ -6,6 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { openS3Store, type WorkspaceStore } from '@slipway/sandbox/adapters/kubernetes';
+import { openS3PackStore, PACK_PREFIX, type PackStore } from '@slipway/sandbox/packs';
 import { startS3Server } from '@slipway/sandbox/testing';
 import { describeUnless } from '@slipway/testing/jest';
 import { runDocumented } from './documented.ts';
@@ -35,6 +36,19 @@ describeUnless(typeof server === 'string' ? server : false)(
         PATH: process.env['PATH'] ?? '',
         ...env,
       });
+    const openPacks = (prefix: string): Promise<PackStore> =>
+      openS3PackStore({
+        ...{ endpoint, bucket, prefix: `${prefix}/${PACK_PREFIX}`, region: 'us-east-1', pathStyle: true, credentials },
+      });
+    const packsOf = async (prefix: string): Promise<Record<string, string>> => {
+      const store = await openPacks(prefix);
+      const found: Record<string, string> = {};
+      for await (const pack of store.list(null, signal)) {
+        const stream = await store.get(pack, null, signal);
+        found[`${pack.orgId}/${pack.packId}`] = stream === null ? '' : (await buffer(stream)).toString('base64');
+      }
+      return found;
+    };
     /** Everything in a store, by name and part. */
     const contents = async (prefix: string): Promise<Record<string, string | null>> => {
       const store = await open(prefix);
@@ -61,6 +75,11 @@ describeUnless(typeof server === 'string' ? server : false)(
           await store.put(`sb-${index}`, 'conversations', Readable.from([Buffer.from(`log ${index}`)]), signal);
       }
       await store.mark('sb-blank', signal);
+      const packs = await openPacks('lost');
+      for (let index = 0; index < 7; index += 1) {
+        const pack = { orgId: `org_${index % 2}`, packId: String(index).repeat(32) };
+        await packs.put(pack, Readable.from([Buffer.alloc(1 + index * 100_000, index)]), signal);
+      }
     });
     afterAll(async () => {
       if (typeof server !== 'string') await server.close();
@@ -76,6 +95,17 @@ describeUnless(typeof server === 'string' ? server : false)(
       expect(await contents('fresh')).toEqual(before);
       // What was copied from is as it was.
       expect(await contents('lost')).toEqual(before);
+    });
+
+    it('comes back with every pack, of which the next backup copies the new ones only', async () => {
+      const before = await packsOf('lost');
+      expect(Object.keys(before)).toHaveLength(7);
+      expect(await packsOf('fresh')).toEqual(before);
+      const pack = { orgId: 'org_2', packId: 'a'.repeat(32) };
+      await (await openPacks('lost')).put(pack, Readable.from([Buffer.from('new')]), signal);
+      const said = await run('store-s3', { STORE_URL: urlOf('lost'), BACKUP_URL_OF_STORE: urlOf('backup') });
+      expect(said).toContain('1 packs that were not there, 3 bytes');
+      expect(await packsOf('backup')).toEqual(await packsOf('lost'));
     });
 
     it('is copied to a folder and back just as well, and a second copy changes nothing', async () => {

@@ -2,6 +2,7 @@
 // conversations that commit meanwhile, and one that finds nothing. The store of packs answers at once: its own time is
 // the bucket's. Longest commit beside the longest without a sweep: what its locks cost.
 import { randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { PackPage } from '@slipway/contracts/sandboxes';
 import { commitCheckpoint } from '@slipway/db/checkpoints';
 import { createPool, type SqlPool } from '@slipway/db/sql';
@@ -60,7 +61,8 @@ export default async function run(report: Report): Promise<void> {
     for (let index = 0; index < WRITERS; index += 1) writers.push(await writer(owner, pool, index));
     await Promise.all(writers.map((commit) => times(commit, WARM_UP)));
 
-    const alone = await Promise.all(writers.map((commit) => times(commit, COMMITS)));
+    const [quiet, loud] = [new LockWaits(owner), new LockWaits(owner)];
+    const alone = await quiet.during(Promise.all(writers.map((commit) => times(commit, COMMITS))));
     const sweep = new CheckpointSweep({
       ...{ pool, clock: systemClock, logger: createLogger('bench', 'silent') },
       locks: { tryLock: async () => null },
@@ -70,13 +72,20 @@ export default async function run(report: Report): Promise<void> {
     const began = performance.now();
     const ended = new AbortController();
     const beside = Promise.all(writers.map((commit) => times(commit, Number.POSITIVE_INFINITY, ended.signal)));
-    const swept = await sweep.round(signal);
+    const swept = await loud.during(sweep.round(signal));
     const seconds = (performance.now() - began) / 1_000;
     ended.abort();
     const during = (await beside).flat();
     const before = alone.flat();
     report.note(`one round: ${JSON.stringify(swept)}`);
     report.figure({ figure: 'sweep', value: seconds, unit: 's', n: CHECKPOINTS });
+    report.figure({
+      figure: 'longest_wait_for_a_lock_seen',
+      value: loud.longestMs,
+      floor: quiet.longestMs,
+      unit: 'ms',
+      n: loud.looks,
+    });
     for (const [name, of] of [
       ['p50', 0.5],
       ['p99', 0.99],
@@ -126,6 +135,37 @@ async function writer(owner: pg.Client, pool: SqlPool, index: number): Promise<(
     if (outcome !== 'ok') throw new Error(`the commit answered ${outcome}`);
     [parent, held] = [id, [...held.slice(-31), pack]];
   };
+}
+
+/** Looks again and again at how long anybody has waited for a lock on a row. */
+class LockWaits {
+  longestMs = 0;
+  looks = 0;
+
+  private readonly owner: pg.Client;
+
+  constructor(owner: pg.Client) {
+    this.owner = owner;
+  }
+
+  async during<T>(work: Promise<T>): Promise<T> {
+    const ended = new AbortController();
+    const looking = this.look(ended.signal);
+    const result = await work.finally(() => ended.abort());
+    await looking;
+    return result;
+  }
+
+  private async look(signal: AbortSignal): Promise<void> {
+    for (; !signal.aborted; this.looks += 1) {
+      const { rows } = await this.owner.query<{ ms: number }>(
+        `SELECT coalesce(max(extract(epoch FROM clock_timestamp() - waitstart) * 1000), 0)::float8 AS ms FROM pg_locks
+         WHERE NOT granted AND locktype IN ('transactionid', 'tuple')`,
+      );
+      this.longestMs = Math.max(this.longestMs, rows[0]?.ms ?? 0);
+      await delay(2);
+    }
+  }
 }
 
 /** @returns milliseconds of each. */

@@ -8,6 +8,8 @@ BEGIN
   PERFORM set_config('app.org', p_org, true);
   WITH gone AS (DELETE FROM app.pack p WHERE p.org_id = p_org AND p.id = ANY (p_ids) AND p.state = 'deleting' RETURNING p.bytes)
   SELECT count(*), coalesce(sum(g.bytes), 0) INTO v_count, v_bytes FROM gone g;
+  -- Each row's check that nothing refers to it: now, and not while the sum is locked.
+  SET CONSTRAINTS ALL IMMEDIATE;
   IF v_count > 0 THEN PERFORM app.count_packs(p_org, -v_bytes); END IF;
   RETURN v_count;
 END $$;

@@ -100,6 +100,9 @@ export interface TenantTable {
 /** What goes last, in one transaction: until then the organization is there to be found by the next attempt. */
 const LAST: readonly string[] = ['conversation', 'membership'];
 
+/** What is sealed under them refers to them: they go after it. */
+const DATA_KEYS = 'org_data_key';
+
 /**
  * Every table of organizations' rows that may be deleted from, so that one which is made later is not forgotten. The
  * audit's may not: it stays.
@@ -110,8 +113,8 @@ export function tenantTables(pool: SqlPool): Promise<TenantTable[]> {
       `SELECT c.relname AS name, EXISTS (SELECT 1 FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'conversation_id' AND NOT a.attisdropped) AS "ofConversation"
        FROM pg_class c WHERE c.relnamespace = 'app'::regnamespace AND c.relkind IN ('r', 'p')
          AND EXISTS (SELECT 1 FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'org_id' AND NOT a.attisdropped)
-         AND has_table_privilege('slipway_app', c.oid, 'DELETE') AND NOT c.relname = ANY ($1) ORDER BY 1`,
-      [LAST],
+         AND has_table_privilege('slipway_app', c.oid, 'DELETE') AND NOT c.relname = ANY ($1) ORDER BY c.relname = $2, 1`,
+      [LAST, DATA_KEYS],
     );
     return rows;
   });

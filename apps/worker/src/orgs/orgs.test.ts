@@ -147,6 +147,7 @@ describe('what ends with a member or an organization', () => {
         [ORG],
       ),
     );
+    await sealedRows(owner);
     const others = [await counts('org_seed1'), await counts('org_seed2')];
     await deletesIn(-1);
     harness.peers.requests.length = 0;
@@ -164,3 +165,21 @@ describe('what ends with a member or an organization', () => {
     expect(await counts(ORG)).toEqual({ audit_chain: 2, audit_entry: 2 });
   });
 });
+
+/** Under the organization's data key: a secret, and a pack of which a checkpoint is gone. */
+async function sealedRows(owner: pg.Pool): Promise<void> {
+  await owner.query(
+    `INSERT INTO app.org_data_key (org_id, version, wrapped, master_id) VALUES ($1, 99, '\\x00', 'm')`,
+    [ORG],
+  );
+  await owner.query(
+    `INSERT INTO app.secret (id, org_id, name, kind, scope, scope_value, description, sealed, key_version, masked, created_by, created_by_label, updated_by, updated_by_label)
+     VALUES ('sec_1', $1, 'A', 'variable', 'org', '', '', '\\x00', 99, true, 'u', 'u', 'u', 'u')`,
+    [ORG],
+  );
+  await owner.query(
+    `INSERT INTO app.pack (org_id, id, bytes, live_bytes, wrapped_key, key_version, stored_by) VALUES ($1, $2, 1, 1, '\\x00', 99, gen_random_uuid())`,
+    [ORG, '0'.repeat(32)],
+  );
+  await owner.query(`INSERT INTO app.pack_storage (org_id, used_bytes) VALUES ($1, 1)`, [ORG]);
+}

@@ -1,5 +1,5 @@
-// `node copy-workspaces.js FROM TO`: copies every workspace and pack of one store into another, each named as WORKSPACE_STORE
-// is. docs/operate/backup.md. Credentials are the environment's.
+// `node copy-workspaces.js FROM TO`: copies every workspace and every pack of one store into another, each named as
+// WORKSPACE_STORE is. docs/operate/backup.md. Credentials are the environment's.
 import { SlipwayError } from '@slipway/errors';
 import { openWorkspaceStore } from '@slipway/sandbox/adapters/kubernetes';
 import { openPackStore } from '@slipway/sandbox/packs';

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import pg from 'pg';
 import { SecretBox } from '../secret-box/secret-box.js';
 import { dropDataKeys, Envelope, renewMasterColumn, renewValues, rewrapDataKeys, rotateDataKeys } from './index.js';
-import { DATA_KEY_COLUMNS, MASTER_KEY_COLUMNS, secretContext } from './sealed-columns.js';
+import { DATA_KEY_COLUMNS, MASTER_KEY_COLUMNS, packKeyContext, secretContext } from './sealed-columns.js';
 
 const KEYS = Array.from({ length: 6 }, (_, index) => `master key number ${index} of the test, long enough`);
 const [SECRETS] = DATA_KEY_COLUMNS as [(typeof DATA_KEY_COLUMNS)[0], ...typeof DATA_KEY_COLUMNS];
@@ -82,6 +82,28 @@ describe('values under the data key of an organization', () => {
     const sealed = await Promise.all(envelopes.map((envelope) => envelope.seal('org_race', 'v', context(0))));
     for (const envelope of envelopes)
       for (const value of sealed) expect(await envelope.open('org_race', value, context(0))).toBe('v');
+  });
+
+  it('are sealed again with the organization’s next data key, those of packs too', async () => {
+    const [org, id, column] = ['org_packs', '0'.repeat(32), DATA_KEY_COLUMNS.find(({ table }) => table === 'app.pack')];
+    if (column === undefined) throw new Error('packs have a sealed column');
+    const envelope = new Envelope(pool, new SecretBox(KEYS[0] as string), clock);
+    const sealed = await envelope.seal(org, 'key of a pack', packKeyContext({ id }));
+    await owner.query(
+      'INSERT INTO app.pack (org_id, id, bytes, live_bytes, wrapped_key, key_version, stored_by) VALUES ($1, $2, 1, 1, $3, $4, gen_random_uuid())',
+      [org, id, sealed.bytes, sealed.keyVersion],
+    );
+    await envelope.rotate(org);
+    expect(await renewValues(pool, envelope, column)).toEqual({ renewed: 1, unopened: [] });
+    await dropDataKeys(pool, new Date(Date.now() + 2 * 3_600_000));
+    const { rows } = await owner.query<{ wrapped_key: Buffer; key_version: number }>(
+      'SELECT wrapped_key, key_version FROM app.pack WHERE id = $1',
+      [id],
+    );
+    const [{ wrapped_key: bytes, key_version: keyVersion }] = rows as [(typeof rows)[0]];
+    expect(keyVersion).toBe(2);
+    expect(await envelope.open(org, { bytes, keyVersion }, packKeyContext({ id }))).toBe('key of a pack');
+    await expect(envelope.open(org, sealed, packKeyContext({ id: '1'.repeat(32) }))).rejects.toThrow();
   });
 
   /**

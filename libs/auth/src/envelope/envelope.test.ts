@@ -103,7 +103,8 @@ describe('values under the data key of an organization', () => {
     const [{ wrapped_key: bytes, key_version: keyVersion }] = rows as [(typeof rows)[0]];
     expect(keyVersion).toBe(2);
     expect(await envelope.open(org, { bytes, keyVersion }, packKeyContext({ id }))).toBe('key of a pack');
-    await expect(envelope.open(org, sealed, packKeyContext({ id: '1'.repeat(32) }))).rejects.toThrow();
+    await expect(envelope.open(org, { bytes, keyVersion }, packKeyContext({ id: '1'.repeat(32) }))).rejects.toThrow();
+    await owner.query('DELETE FROM app.pack WHERE id = $1', [id]);
   });
 
   /**

@@ -8,14 +8,15 @@ import { createDatabase, type Database } from './database.js';
 export class CheckpointWorld {
   private constructor(
     readonly database: Database,
-    readonly owner: pg.Client,
+    readonly owner: pg.Pool,
     readonly pool: SqlPool,
   ) {}
 
   static async open(): Promise<CheckpointWorld> {
     const database = await createDatabase();
-    const owner = new pg.Client({ connectionString: database.ownerUrl });
-    await owner.connect();
+    const owner = new pg.Pool({ connectionString: database.ownerUrl, max: 8 });
+    // The database is dropped while the last connections end.
+    owner.on('error', () => {});
     const pool = createPool({ url: database.urls.app, max: 8, applicationName: 'test', onError: () => {} });
     return new CheckpointWorld(database, owner, pool);
   }
@@ -130,7 +131,11 @@ export function eventId(conversation: string, seq: number): string {
 }
 
 /** One row of each table, under ids made from the conversation's. */
-export async function insertCheckpointRows(owner: pg.Client, org: string, conversation: string): Promise<void> {
+export async function insertCheckpointRows(
+  owner: pg.Client | pg.Pool,
+  org: string,
+  conversation: string,
+): Promise<void> {
   await owner.query(
     `WITH own AS (INSERT INTO app.checkpoint (org_id, id, conversation_id, seq, after_event_id, epoch, root, content_hash, reason, quiet, complete, files, logical_bytes, new_bytes, taken_at)
          VALUES ($2, $1, $1, 1, $1, 1, sha256('a'), sha256('a'), 'rest', true, true, 1, 1, 1, now())),

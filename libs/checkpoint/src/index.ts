@@ -1,3 +1,4 @@
+export { capture } from './capture/capture.js';
 export {
   type CaptureBudgets,
   type Captured,
@@ -13,6 +14,7 @@ export {
 export type { Difference } from './diff/diff-types.js';
 export type { CheckpointObject, ObjectKind, ObjectSink, TreeLoader } from './objects/checkpoint-object.js';
 export { type ContentId, contentIdOf, isContentId } from './objects/content-id.js';
+export { openPack } from './pack/open-pack.js';
 export type {
   OpenPack,
   PackedObject,
@@ -21,7 +23,10 @@ export type {
   WritePacks,
   WrittenPack,
 } from './pack/pack-types.js';
+export { writePacks } from './pack/write-packs.js';
 export { DEFAULT_RULES, type PolicyRules } from './policy/policy.js';
+export { applyTree, indexRoot } from './restore/apply-tree.js';
+export { type PlanRestore, planRestore } from './restore/plan-restore.js';
 export type { Applied, ApplyRequest, KeptReason, RestorePlan } from './restore/restore-types.js';
 export { type ObjectStream, readObjectStream, writeObjectStream } from './stream/object-stream.js';
 export { decodeTree } from './tree/decode-tree.js';

@@ -10,6 +10,11 @@ export function contentIdOf(bytes: Uint8Array): ContentId {
   return hash('sha256', bytes, 'hex');
 }
 
+/** The id as it is stored. */
+export function idBytesOf(bytes: Uint8Array): Buffer {
+  return hash('sha256', bytes, 'buffer');
+}
+
 export function isContentId(value: unknown): value is ContentId {
   return typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
 }

@@ -2,6 +2,8 @@
 export const MAX_TREE_BYTES = 16 * 2 ** 20;
 /** Bytes of one chunk, at most: the longest that the chunker cuts. */
 export const MAX_CHUNK_BYTES = 4 * 2 ** 20;
+/** A file up to this long is one chunk. Bytes. */
+export const ONE_CHUNK_BYTES = 2 ** 20;
 /** Folders below each other, at most, counted from the root tree. */
 export const MAX_DEPTH = 256;
 /** Entries that one checkpoint names, at most. */

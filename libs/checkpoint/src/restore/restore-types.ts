@@ -15,6 +15,8 @@ export interface ApplyRequest {
    * `blank`: a new sandbox. There is no index; what is in the way of a restored path is replaced, and the rest stays.
    */
   readonly over: 'covered' | 'blank';
+  /** Bytes that the files take beyond what is there (`RestorePlan.files`): refused at once when the disk has less. */
+  readonly needs: number;
   /** Own folder for trees while they are needed, not below a root. */
   readonly scratch: string;
   readonly signal: AbortSignal;

@@ -89,7 +89,8 @@ function readLink(reader: ByteReader, name: string): LinkEntry {
   return { kind: 'link', name, mtime: reader.signed(), target };
 }
 
-function readChunks(reader: ByteReader, size: number): Chunk[] {
+/** @param size of the file, in bytes: what its chunks must add up to. */
+export function readChunks(reader: ByteReader, size: number): Chunk[] {
   const count = reader.varint();
   if (count > reader.left) throw broken('a file claims more chunks than it has');
   const chunks: Chunk[] = [];

@@ -2,8 +2,9 @@ import { ByteWriter } from '../objects/byte-writer.js';
 import { MAX_TREE_BYTES } from '../objects/limits.js';
 import type { Chunk, Tree, TreeEntry } from './tree-entry.js';
 
-/** First byte of a tree. */
+/** First byte of a tree, and of one without times (content hash). */
 export const TREE_FORMAT = 1;
+export const CONTENT_FORMAT = 2;
 export const KINDS = { file: 1, folder: 2, link: 3, uncaptured: 4 } as const;
 export const FLAGS = { heavy: 1, stale: 2, linked: 4 } as const;
 

@@ -22,7 +22,7 @@ const LOCK_FILES = [
 ];
 
 /**
- * Changes when a heavy folder was made anew: its lock files, its own times, and those of what lies directly in it (which
+ * Changes when a heavy folder was made anew: its lock files, its own times, and those of what lies directly in it (that
  * see what is added or removed one level deeper). Blind to a write deeper down: its generation is then an old one.
  * @param parent @param folder paths of bytes, one a character.
  */

@@ -11,6 +11,7 @@ export {
   UNBOUNDED,
   WAITED,
 } from './capture/capture-types.js';
+export { type DiffTrees, diffTrees } from './diff/diff-trees.js';
 export type { Difference } from './diff/diff-types.js';
 export type { CheckpointObject, ObjectKind, ObjectSink, TreeLoader } from './objects/checkpoint-object.js';
 export { type ContentId, contentIdOf, isContentId } from './objects/content-id.js';

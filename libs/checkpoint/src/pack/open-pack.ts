@@ -22,6 +22,8 @@ const FIRST_READ_BYTES = 64 * 1024;
 const RUN_BYTES = 2 * 2 ** 20;
 /** Runs that are fetched ahead of the one that is read. */
 const AHEAD = 1;
+/** Frames of single objects that are held, of 256 KiB at most. */
+const OPENED = 8;
 
 /**
  * Reads the footer of a pack, in one or two requests.
@@ -49,6 +51,7 @@ class Pack implements PackReader {
   readonly contents: readonly Placed[];
   private readonly byId: ReadonlyMap<ContentId, Placed>;
   private readonly frames: readonly PlacedFrame[];
+  private readonly opened = new Map<number, Buffer[]>();
 
   constructor(
     private readonly pack: OpenPack,
@@ -74,8 +77,22 @@ class Pack implements PackReader {
   async read(id: ContentId): Promise<Uint8Array> {
     const place = this.byId.get(id);
     if (place === undefined) throw broken('an object is not in its pack');
-    for await (const { bytes } of this.objectsOf([place])) return bytes;
-    throw broken('an object is not in its pack');
+    const run = this.framesOf(place);
+    const first = (run[0] as PlacedFrame).number;
+    let plain = this.opened.get(first);
+    if (plain === undefined || run.length > 1) plain = await this.open(run);
+    if (run.length === 1) this.remember(first, plain);
+    const bytes = cutOut(run, plain, place);
+    if (contentIdOf(bytes) !== id) throw broken('an object is not what its id says');
+    return bytes;
+  }
+
+  /** Trees are read one after another and lie together. */
+  private remember(frame: number, plain: Buffer[]): void {
+    this.opened.delete(frame);
+    this.opened.set(frame, plain);
+    const [oldest] = this.opened.keys();
+    if (this.opened.size > OPENED && oldest !== undefined) this.opened.delete(oldest);
   }
 
   objects(wanted: ReadonlySet<ContentId> | null): AsyncIterable<CheckpointObject> {

@@ -149,7 +149,7 @@ export class WriteFiles {
 
   private folder(path: string): FolderHandle {
     const handle = this.handle(path);
-    if (handle === null) throw broken('a hard link leads to no root');
+    if (handle === null) throw broken('a folder was taken away while its files were written');
     return handle;
   }
 

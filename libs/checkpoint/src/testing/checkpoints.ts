@@ -69,7 +69,8 @@ export class Place {
     return await this.capture({ indexFile, ...more });
   }
 
-  async restore(root: string, over: 'covered' | 'blank'): Promise<Applied> {
+  /** @param meanwhile happens after the last tree was given and before the first chunk. */
+  async restore(root: string, over: 'covered' | 'blank', meanwhile: (() => void) | null = null): Promise<Applied> {
     const load = (id: string): Promise<Uint8Array> => {
       const found = this.store.get(id);
       return found === undefined ? Promise.reject(new Error(`no tree ${id}`)) : Promise.resolve(found.bytes);
@@ -80,8 +81,13 @@ export class Place {
     const { store } = this;
     async function* objects(): AsyncGenerator<CheckpointObject> {
       for (const id of plan.trees) yield store.get(id) as CheckpointObject;
-      // In any order: backwards here.
-      for (const id of [...plan.chunks].reverse()) yield store.get(id) as CheckpointObject;
+      // In any order: backwards here, but for one that needs the small files of `meta` first.
+      const chunks = meanwhile === null ? [...plan.chunks].reverse() : [...plan.chunks];
+      for (const [index, id] of chunks.entries()) {
+        // Folders are made when the first chunk is there.
+        if (index === 1) meanwhile?.();
+        yield store.get(id) as CheckpointObject;
+      }
     }
     const scratch = path.join(this.folder, 'scratch');
     return await this.library.applyTree({

@@ -7,7 +7,7 @@ import { Deadline, NO_TIME } from './test/deadline.ts';
 import { Descendants } from './test/descendants.ts';
 import { jest } from './test/jest.ts';
 import { installMissing, missingNeeds } from './test/needs.ts';
-import { prepare } from './test/prepare.ts';
+import { prepareBeside } from './test/prepare.ts';
 import { quickFolder } from './test/quick-folder.ts';
 import { report } from './test/report.ts';
 import { countsOf, type FileResult } from './test/results.ts';
@@ -70,7 +70,7 @@ if (!options.includes('--no-build')) {
 // A whole run has no time for all of them (docs/decisions/0066).
 if (wanted.length === 0) process.env['BENCH_PARTS'] ??= 'one';
 run.built = true;
-await prepare(suites, console.log, signal);
+run.prepared = prepareBeside(suites, console.log, signal);
 
 const folder = await mkdtemp(path.join(quickFolder(), 'slipway-test-'));
 // Also of users that a test starts something as.

@@ -9,7 +9,15 @@ export const WORKERS = Math.max(2, availableParallelism());
 
 /** What the queue needs to know of a test file. */
 export interface Queued {
-  readonly suite: Pick<Suite, 'name' | 'beside' | 'serial'>;
+  readonly suite: Pick<Suite, 'name' | 'beside' | 'serial' | 'built'>;
+}
+
+/** What runs, and what it may run on. */
+export interface Room<T> {
+  readonly running: readonly T[];
+  readonly workers: number;
+  /** Whether what suites share is built (prepare.ts). Until then only the first stage runs. */
+  readonly prepared: boolean;
 }
 
 const STAGES: readonly (readonly Suite['beside'][])[] = [['any'], ['waiting', 'light'], ['alone']];
@@ -18,16 +26,20 @@ const STAGES: readonly (readonly Suite['beside'][])[] = [['any'], ['waiting', 'l
  * The next file that may run beside those that run: stage by stage, in the order of `pending`.
  *
  * A file of a `waiting` suite runs beside one `light` file; when no `waiting` one is left, light ones run beside each
- * other. `alone` is alone.
+ * other. `alone` is alone. While something is built, what needs it waits, and so do the stages after the first.
  */
-export function nextOf<T extends Queued>(pending: readonly T[], running: readonly T[], workers: number): T | undefined {
+export function nextOf<T extends Queued>(
+  pending: readonly T[],
+  { running, workers, prepared }: Room<T>,
+): T | undefined {
   const all = [...running, ...pending];
   const stage = STAGES.find((kinds) => all.some(({ suite }) => kinds.includes(suite.beside)));
+  if (!prepared && stage !== STAGES[0]) return undefined;
   if (stage === undefined || running.length >= workers || running.some(({ suite }) => suite.beside === 'alone'))
     return undefined;
   const waits = ({ suite }: Queued): boolean => suite.beside === 'waiting';
   const fits = (file: T): boolean => {
-    if (!stage.includes(file.suite.beside)) return false;
+    if (!stage.includes(file.suite.beside) || (!prepared && file.suite.built)) return false;
     if (file.suite.serial && running.some(({ suite }) => suite.name === file.suite.name)) return false;
     if (file.suite.beside === 'alone') return running.length === 0;
     if (running.some(waits)) return !waits(file) && running.length === 1;

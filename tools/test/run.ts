@@ -4,6 +4,8 @@ import type { Deadline } from './deadline.ts';
 export const run = {
   /** `npm test` has built everything; otherwise compile.ts does. */
   built: false,
+  /** Until then only those tests begin that need nothing of it. It never rejects. */
+  prepared: Promise.resolve(),
   stop: new AbortController(),
   /** `null`: it takes as long as it takes. */
   deadline: null as Deadline | null,

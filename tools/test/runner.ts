@@ -59,19 +59,18 @@ export default class ProcessRunner {
       }),
     );
     const running = new Set<Job>();
+    let prepared = false;
     await new Promise<void>((resolve) => {
+      const next = (): Job | undefined =>
+        nextOf(pending, { running: [...running], workers: this.#config.maxWorkers, prepared });
       const pump = (): void => {
         if (watcher.isInterrupted() || run.stop.signal.aborted) pending.length = 0;
-        for (
-          let job = nextOf(pending, [...running], this.#config.maxWorkers);
-          job !== undefined;
-          job = nextOf(pending, [...running], this.#config.maxWorkers)
-        ) {
+        for (let job = next(); job !== undefined; job = next()) {
           pending.splice(pending.indexOf(job), 1);
           running.add(job);
           void begin(job);
         }
-        if (running.size === 0) resolve();
+        if (running.size === 0 && (prepared || pending.length === 0)) resolve();
       };
       const begin = async (job: Job): Promise<void> => {
         try {
@@ -85,6 +84,10 @@ export default class ProcessRunner {
           pump();
         }
       };
+      void run.prepared.then(() => {
+        prepared = true;
+        pump();
+      });
       pump();
     });
   }

@@ -19,6 +19,8 @@ export interface Suite {
   readonly beside: 'any' | 'waiting' | 'light' | 'alone';
   /** Whether its files share something, so that they run one after the other. */
   readonly serial: boolean;
+  /** Whether a file of it runs a program that takes minutes to build once (prepare.ts). */
+  readonly built: boolean;
 }
 
 /** The clocks of a cluster are most of their time. */
@@ -48,6 +50,9 @@ const LIGHT: ReadonlySet<string> = new Set([
 
 /** Files of these share a cluster, a built folder, or the roles of the one Postgres. */
 const SERIAL: ReadonlySet<string> = new Set(['bench', 'libs/db', 'tests/cluster']);
+
+/** Of the first stage; later ones begin when all is built. */
+const BUILT: ReadonlySet<string> = new Set(['libs/integrations']);
 
 /** Every suite of the repository: one a project, compiled; then those that run from source by type stripping. */
 export function findSuites(root: string): Suite[] {
@@ -83,7 +88,16 @@ function suite(root: string, name: string, folder: string, compiled: boolean): S
     cwd,
     exclude: ['**/node_modules/**', '**/dist/**'],
   }).sort();
-  return { name, cwd, folder, compiled, files, beside: besideOf(name), serial: SERIAL.has(name) };
+  return {
+    name,
+    cwd,
+    folder,
+    compiled,
+    files,
+    beside: besideOf(name),
+    serial: SERIAL.has(name),
+    built: BUILT.has(name),
+  };
 }
 
 function besideOf(name: string): Suite['beside'] {

@@ -1,10 +1,10 @@
-import { createHash, type KeyObject, sign } from 'node:crypto';
+import { createHash, type KeyObject } from 'node:crypto';
 import { type ActivationClaims, InitState } from '@slipway/contracts/agent';
 import { sandboxRequest } from './sandbox-request.js';
+import { signedToken } from './transfer.js';
 
 /** Lifetime of an activation token. Seconds. */
 const TOKEN_SECONDS = 30;
-const HEADER = base64url(JSON.stringify({ alg: 'EdDSA', typ: 'JWT' }));
 
 /** The token that gives one sandbox to one claim: an Ed25519 JWT over the claims, the hash of `body` among them. */
 export function signActivation(
@@ -21,8 +21,7 @@ export function signActivation(
     iat: issuedAt,
     exp: issuedAt + TOKEN_SECONDS,
   };
-  const signed = `${HEADER}.${base64url(JSON.stringify(payload))}`;
-  return `${signed}.${sign(null, Buffer.from(signed), key).toString('base64url')}`;
+  return signedToken(payload, key);
 }
 
 export type ActivationOutcome =
@@ -84,8 +83,4 @@ export async function readActivation(
   } catch {
     return null;
   }
-}
-
-function base64url(text: string): string {
-  return Buffer.from(text).toString('base64url');
 }

@@ -12,3 +12,4 @@ export type {
   SandboxSpec,
 } from './sandbox-backend.js';
 export { sandboxRequest } from './sandbox-request.js';
+export { readAnswer, refusedTransfer, type SandboxTransfer, signedToken, transfer } from './transfer.js';

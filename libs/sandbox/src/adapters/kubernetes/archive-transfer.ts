@@ -1,7 +1,6 @@
-import { type KeyObject, sign } from 'node:crypto';
-import http from 'node:http';
+import type { KeyObject } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import {
   ARCHIVE_AUDIENCE,
   ARCHIVE_CONTENT_TYPE,
@@ -10,13 +9,15 @@ import {
   type ArchiveClaims,
   type ArchivePart,
 } from '@slipway/contracts/agent';
-import { SlipwayError } from '@slipway/errors';
+import type { ErrorCode } from '@slipway/contracts/errors';
+import { refusedTransfer, signedToken, transfer } from '../../transfer.js';
 import type { WorkspaceStore } from './archive/workspace-store.js';
-import { readStatus } from './cluster-error.js';
 
-/** Longest silence of a sandbox that sends or takes its archive. Milliseconds. */
-const SILENCE_MS = 60_000;
-const MAX_ANSWER_BYTES = 64 * 1024;
+const KNOWN: ReadonlySet<ErrorCode> = new Set([
+  'sandbox.archive-broken',
+  'sandbox.archive-too-large',
+  'sandbox.disk-full',
+]);
 
 /** A sandbox with an address, whose archive is asked for or given. */
 export interface ArchiveEnd {
@@ -41,7 +42,7 @@ export class ArchiveTransfer {
     for (const part of ARCHIVE_PARTS) {
       const response = await this.send(sandbox, { part, op: 'read', source: null }, signal);
       if (response.statusCode !== 200)
-        throw await refused(response, `the part ${part} of its workspace cannot be read`);
+        throw await refusedTransfer(response, `the part ${part} of its workspace cannot be read`, KNOWN);
       bytes += (await this.store.put(workspace, part, response, signal)).bytes;
     }
     return { bytes };
@@ -58,7 +59,11 @@ export class ArchiveTransfer {
       try {
         const response = await this.send(sandbox, { part, op: 'write', source: kept }, signal);
         if (response.statusCode !== 204)
-          throw await refused(response, `the part ${part} of the workspace cannot be put into the sandbox`);
+          throw await refusedTransfer(
+            response,
+            `the part ${part} of the workspace cannot be put into the sandbox`,
+            KNOWN,
+          );
         response.resume();
       } finally {
         kept.destroy();
@@ -74,62 +79,18 @@ export class ArchiveTransfer {
       source,
     }: { readonly part: ArchivePart; readonly op: ArchiveClaims['op']; readonly source: Readable | null },
     signal: AbortSignal,
-  ): Promise<http.IncomingMessage> {
-    return new Promise((resolve, reject) => {
-      const headers = {
-        authorization: `Bearer ${this.token(sandbox, part, op)}`,
-        ...(source === null ? {} : { 'content-type': ARCHIVE_CONTENT_TYPE }),
-      };
-      const fail = (error: unknown): void => {
-        const words = error instanceof Error ? error.message : String(error);
-        reject(
-          error instanceof SlipwayError
-            ? error
-            : new SlipwayError('sandbox.unreachable', `The sandbox broke off its archive: ${words}`, { cause: error }),
-        );
-      };
-      const request = http.request(
-        `${sandbox.address}/api/archive/${part}`,
-        { method: op === 'read' ? 'GET' : 'PUT', headers, agent: false, signal },
-        resolve,
-      );
-      request.setTimeout(SILENCE_MS, () => request.destroy(new Error(`nothing came for ${SILENCE_MS / 1_000} s`)));
-      request.on('error', fail);
-      if (source === null) request.end();
-      else pipeline(source, request).catch(fail);
-    });
-  }
-
-  private token(sandbox: ArchiveEnd, part: ArchivePart, op: ArchiveClaims['op']): string {
-    const exp = Math.floor(Date.now() / 1000) + ARCHIVE_TOKEN_SECONDS - 5;
+  ): Promise<IncomingMessage> {
     const claims: ArchiveClaims & { aud: string } = {
       aud: ARCHIVE_AUDIENCE,
       slot_id: sandbox.slotId,
       pod_uid: sandbox.uid,
       op,
       part,
-      exp,
+      exp: Math.floor(Date.now() / 1000) + ARCHIVE_TOKEN_SECONDS - 5,
     };
-    const signed = [{ alg: 'EdDSA', typ: 'JWT' }, claims]
-      .map((value) => Buffer.from(JSON.stringify(value)).toString('base64url'))
-      .join('.');
-    return `${signed}.${sign(null, Buffer.from(signed), this.key).toString('base64url')}`;
+    const method = op === 'read' ? 'GET' : 'PUT';
+    const url = `${sandbox.address}/api/archive/${part}`;
+    const token = signedToken(claims, this.key);
+    return transfer({ method, url, token, contentType: ARCHIVE_CONTENT_TYPE, source, what: 'archive' }, signal);
   }
-}
-
-async function refused(response: http.IncomingMessage, what: string): Promise<SlipwayError> {
-  let body = '';
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    body += chunk.toString('utf8');
-    if (body.length > MAX_ANSWER_BYTES) break;
-  }
-  const { detail, code } = readStatus(body) as { detail?: string; code?: unknown };
-  const known =
-    code === 'sandbox.archive-broken' || code === 'sandbox.archive-too-large' || code === 'sandbox.disk-full'
-      ? code
-      : 'sandbox.unreachable';
-  return new SlipwayError(
-    known,
-    `${what[0]?.toUpperCase()}${what.slice(1)}: ${detail ?? `agent-server answered ${response.statusCode}`}`,
-  );
 }

@@ -137,7 +137,8 @@ export class ProcessBackend implements SandboxBackend {
   }
 
   async attachWorkspace(name: string, workspace: string, signal: AbortSignal): Promise<void> {
-    if (!(await exists(this.workspaceDirectory(workspace))))
+    // One that was deleted half way, by us or by a program in it, is none either.
+    if (!(await exists(path.join(this.workspaceDirectory(workspace), 'workspace'))))
       throw new SlipwayError('sandbox.start-failed', 'The workspace of this session is no longer on this machine.', {
         extensions: { workspace: 'missing' },
       });

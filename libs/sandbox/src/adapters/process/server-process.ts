@@ -42,12 +42,13 @@ export async function launchServer(launch: Launch, signal: AbortSignal): Promise
       stdio: ['ignore', log.fd, log.fd],
       detached: true,
     });
+    // At once: without a listener a program or folder that is not there would end this process.
+    child.once('error', (error) => {
+      ended = `could not be started: ${error.message}`;
+    });
   } finally {
     await log.close();
   }
-  child.once('error', (error) => {
-    ended = `could not be started: ${error.message}`;
-  });
   const exit = new Promise<string>((resolve) => {
     child.once('exit', (code, killedBy) => {
       ended = killedBy === null ? `ended with code ${code}` : `was killed (${killedBy})`;

@@ -4,6 +4,7 @@ import { Patcher } from './apply-patch/patcher.js';
 import { WorkspaceArchive } from './archive/workspace-archive.js';
 import { Browser } from './browser/browser.js';
 import { BrowserView } from './browser-view/browser-view.js';
+import { WorkspaceCaptures } from './checkpoints/workspace-captures.js';
 import { CommandRunner } from './command/command-runner.js';
 import { EditHistory } from './editor/edit-history.js';
 import { FileEditor } from './editor/file-editor.js';
@@ -98,6 +99,14 @@ export function createParts({
       ? new TurnMarks(repositories, largeDirectory(stateDirectory, 'turns'), 'until-the-end')
       : new TurnMarks(repositories, path.join(home, '.cache/slipway/turns'), 'kept');
   const archive = new WorkspaceArchive({ workspace, home, maxBytes: maxArchiveBytes, makeRoom: () => marks.forget() });
+  const captures = new WorkspaceCaptures({
+    workspace,
+    home,
+    directory:
+      home === undefined
+        ? largeDirectory(stateDirectory, 'checkpoints')
+        : path.join(home, '.cache/slipway/checkpoints'),
+  });
   const vscode = new VscodeServer({ ...editorAt, stateDirectory, environment });
   const commands = new CommandRunner(workspace, environment);
   return {
@@ -111,6 +120,7 @@ export function createParts({
     mcp,
     gitReading: { workspace: repositories, marks },
     archive,
+    captures,
     fingerprints: new WorkspaceFingerprints(workspace, environment),
     vscode,
     commands,

@@ -1,5 +1,6 @@
 import { actionRoutes } from './actions/actions.routes.js';
 import { archiveRoutes } from './archive/archive.routes.js';
+import { checkpointRoutes } from './checkpoints/checkpoints.routes.js';
 import { commandRoutes } from './command/command.routes.js';
 import { fileRoutes } from './files/files.routes.js';
 import { fingerprintRoutes } from './fingerprints/fingerprints.routes.js';
@@ -24,6 +25,7 @@ export function routesOf({
   gitReading,
   turns,
   archive,
+  captures,
   fingerprints,
   vscode,
   commands,
@@ -42,6 +44,7 @@ export function routesOf({
     ...gitRoutes(gitReading, turns),
     ...vscodeRoutes(vscode),
     ...archiveRoutes(archive, workspace),
+    ...checkpointRoutes(captures),
     ...fileRoutes(workspace),
     ...zipRoutes(workspace),
     ...fingerprintRoutes(fingerprints),

@@ -11,6 +11,8 @@ import type { Caller } from './activation/caller.js';
 import { archiveRoutes } from './archive/archive.routes.js';
 import { ArchiveReads } from './archive/archive-reads.js';
 import { Restores } from './archive/restores.js';
+import { Checkpoints } from './checkpoints/checkpoints.js';
+import { checkpointRoutes } from './checkpoints/checkpoints.routes.js';
 import type { Config } from './config.js';
 import { conversationEditRoutes } from './conversations/conversation-edit.routes.js';
 import { Conversations } from './conversations/conversations.js';
@@ -49,6 +51,8 @@ const FLUSH_MS = 1_200;
  * waits for it. Milliseconds.
  */
 const PRELOAD_AFTER_MS = 250;
+/** Captures that are not durable yet, or a quarter of the volume where that is less. Bytes. */
+const MAX_STAGED_BYTES = 1024 ** 3;
 /** Poll interval of a stopping sandbox for the read of its workspace. Milliseconds. */
 const LOOK_MS = 200;
 
@@ -99,7 +103,14 @@ export async function startAgentServer(config: Config): Promise<AgentServer> {
       actionServer.addEnv(env);
     },
   );
-  const conversations = new Conversations(path.join(config.STATE_DIR, 'conversations'), { actionServer, mask, logger });
+  const directory = path.join(config.STATE_DIR, 'conversations');
+  const checkpoints = new Checkpoints({
+    directory,
+    workspace: actionServer.checkpoints,
+    maxStagedBytes: Math.min(MAX_STAGED_BYTES, (config.ARCHIVE_MAX_BYTES ?? Number.POSITIVE_INFINITY) / 4),
+    logger,
+  });
+  const conversations = new Conversations(directory, { actionServer, mask, checkpoints, logger });
   const held = new HeldSecrets(actionServer, mask);
   const models = new AppModelCredentials();
   const activity = new Activity();
@@ -108,6 +119,7 @@ export async function startAgentServer(config: Config): Promise<AgentServer> {
     ...serviceRoutes(activity, conversations),
     ...activation.routes(),
     ...archiveRoutes({ config, key, activation, restores, reads, conversations, actionServer, logger }),
+    ...checkpointRoutes({ config, key, checkpoints }),
     ...conversationRoutes(conversations, held, mask, models),
     ...appControlRoutes(conversations, actionServer),
     ...conversationEditRoutes(conversations),

@@ -1,11 +1,12 @@
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { ActivationClaims } from '@slipway/contracts/agent';
 import { SlipwayError } from '@slipway/errors';
+import type { z } from 'zod';
 
 const ACTIVATION_AUDIENCE = 'slipway-activation';
 /** Oldest token that is accepted, and how far its clock may be ahead of ours. Seconds. */
 const MAX_AGE_S = 30;
-export const MAX_SKEW_S = 5;
+const MAX_SKEW_S = 5;
 
 /** @param spki Ed25519 public key, SPKI DER, base64. @throws SlipwayError `config.invalid`. */
 export function readPublicKey(spki: string): KeyObject {
@@ -21,7 +22,7 @@ export function readPublicKey(spki: string): KeyObject {
 }
 
 /** Refuses a token, always with the same code: what exactly is wrong with a forged one is for its maker to find out. */
-export function refusedToken(what: string, why: string): SlipwayError {
+function refusedToken(what: string, why: string): SlipwayError {
   return new SlipwayError('auth.missing', `The ${what} token is not valid: ${why}.`);
 }
 
@@ -48,6 +49,23 @@ export function readSignedToken(
     throw refuse('it is for another audience');
   if (exp !== undefined && (typeof exp !== 'number' || expected.nowMs / 1000 > exp)) throw refuse('it has expired');
   return raw;
+}
+
+/**
+ * Claims of a token for one transfer of files. Fails closed, as `readSignedToken`; one that is valid for longer than
+ * `maxSeconds` is refused.
+ */
+export function readTransferToken<T extends { readonly exp: number }>(
+  token: string | undefined,
+  schema: z.ZodType<T>,
+  expected: { key: KeyObject; audience: string; what: string; maxSeconds: number; nowMs: number },
+): T {
+  const { what, maxSeconds, nowMs } = expected;
+  if (token === undefined) throw new SlipwayError('auth.missing', `This needs a signed ${what} token.`);
+  const claims = schema.safeParse(readSignedToken(token, expected));
+  if (!claims.success) throw refusedToken(what, 'claims are missing');
+  if (claims.data.exp - nowMs / 1000 > maxSeconds + MAX_SKEW_S) throw refusedToken(what, 'its lifetime is too long');
+  return claims.data;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { ARCHIVE_AUDIENCE, ARCHIVE_TOKEN_SECONDS, ArchiveClaims, type ArchivePart } from '@slipway/contracts/agent';
 import { SlipwayError } from '@slipway/errors';
-import { MAX_SKEW_S, readSignedToken, refusedToken } from '../activation/activation-token.js';
+import { readTransferToken } from '../activation/activation-token.js';
 
 export interface ExpectedTransfer {
   readonly key: KeyObject;
@@ -17,14 +17,13 @@ export interface ExpectedTransfer {
  * token valid for longer than a minute is refused.
  */
 export function verifyArchive(token: string | undefined, expected: ExpectedTransfer): void {
-  if (token === undefined) throw new SlipwayError('auth.missing', 'An archive needs a signed token.');
-  const claims = ArchiveClaims.safeParse(
-    readSignedToken(token, { key: expected.key, audience: ARCHIVE_AUDIENCE, what: 'archive', nowMs: expected.nowMs }),
-  );
-  if (!claims.success) throw refusedToken('archive', 'claims are missing');
-  const { exp, slot_id: slotId, pod_uid: podUid, op, part } = claims.data;
-  if (exp - expected.nowMs / 1000 > ARCHIVE_TOKEN_SECONDS + MAX_SKEW_S)
-    throw refusedToken('archive', 'its lifetime is too long');
+  const claims = readTransferToken(token, ArchiveClaims, {
+    ...expected,
+    audience: ARCHIVE_AUDIENCE,
+    what: 'archive',
+    maxSeconds: ARCHIVE_TOKEN_SECONDS,
+  });
+  const { slot_id: slotId, pod_uid: podUid, op, part } = claims;
   if (slotId !== expected.slotId || podUid !== expected.podUid || op !== expected.op || part !== expected.part)
     throw new SlipwayError('permission.denied', 'The token is for another sandbox, another part or another direction.');
 }

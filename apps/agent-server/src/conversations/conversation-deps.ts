@@ -1,6 +1,7 @@
 import type { StartConversationRequest } from '@slipway/contracts/agent';
 import type { ConversationEvent } from '@slipway/contracts/events';
 import type { Logger } from '@slipway/telemetry';
+import type { Checkpoints } from '../checkpoints/checkpoints.js';
 import type { ActionServerClient } from '../sandbox/action-server-client.js';
 import type { Pictures } from '../sandbox/pictures.js';
 import type { SecretMask } from '../secrets/secret-mask.js';
@@ -10,6 +11,7 @@ export interface ConversationDeps {
   readonly actionServer: ActionServerClient;
   readonly pictures: Pictures;
   readonly mask: SecretMask;
+  readonly checkpoints: Checkpoints;
   readonly logger: Logger;
   /** True while each action needs its own second user. */
   readonly fourEyes: () => boolean;

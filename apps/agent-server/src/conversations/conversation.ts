@@ -10,9 +10,10 @@ import type {
   SendEventRequest,
   StartConversationRequest,
 } from '@slipway/contracts/agent';
-import type { StreamingDelta } from '@slipway/contracts/events';
+import { type ConversationEvent, type StreamingDelta, stateValueOf } from '@slipway/contracts/events';
 import { lastStatus } from '@slipway/domain';
 import { SlipwayError } from '@slipway/errors';
+import type { CheckpointSubject } from '../checkpoints/conversation-checkpoints.js';
 import type { Answer, Author } from '../log/authors.js';
 import { boundEvent } from '../log/event-bounds.js';
 import { EventLog } from '../log/event-log.js';
@@ -58,6 +59,10 @@ export class Conversation {
     this.mcp = new McpServers(meta.id, deps, (value) =>
       this.log.append([deps.mask.event(stampUpdate(this.stamps, { key: 'mcp_servers', value }))]),
     );
+    this.runs.rests.listen(() => deps.checkpoints.of(this.id).capture('rest'));
+    log.subscribe((from) => {
+      if (log.events.slice(from).some(isAnswerOfModel)) deps.checkpoints.of(this.id).stepEnded();
+    });
   }
 
   get id(): string {
@@ -128,6 +133,7 @@ export class Conversation {
     this.confirmation.begin(request);
     this.confirmation.vouch(link?.approved ?? []);
     this.started = startedOf(request, this.log.events, link);
+    this.deps.checkpoints.of(this.id).follow(slipway?.checkpoints === true ? this.checkpointSubject() : null);
     const { waits } = this.confirmation;
     const missing = eventsToGoOn(this.stamps, { id: this.id, events: this.log.events, waits }, this.setup, slipway);
     if (missing.length > 0) await this.log.append(missing.map((event) => this.deps.mask.event(event)));
@@ -383,9 +389,20 @@ export class Conversation {
   private async quiesce(): Promise<void> {
     const { started } = this;
     this.started = undefined;
+    this.deps.checkpoints.of(this.id).follow(null);
     this.mcp.end();
     await this.runs.halt();
     await started?.link?.close();
+  }
+
+  private checkpointSubject(): CheckpointSubject {
+    return {
+      lastEvent: () => this.log.events.at(-1)?.id ?? null,
+      captured: async (value) => {
+        if (this.started === undefined || this.fenced) return;
+        await this.log.append([this.deps.mask.event(stampUpdate(this.stamps, { key: 'checkpoint', value }))]);
+      },
+    };
   }
 
   private runSubject(): RunSubject {
@@ -406,4 +423,9 @@ export class Conversation {
     if (this.fenced || (epoch ?? this.meta.epoch) !== this.meta.epoch)
       throw new SlipwayError('ingest.stale-epoch', 'Another sandbox owns it now.');
   }
+}
+
+/** The agent's model has answered: what its answer before asked for is done, and what this one asks for has not begun. */
+function isAnswerOfModel(event: ConversationEvent): boolean {
+  return stateValueOf(event, 'stats')?.latest?.usage_id === 'agent';
 }

@@ -26,6 +26,7 @@ import { NotThere, notThere, refusedByTool } from './tool-process-failure.js';
 import { TurnMarks } from './turn-marks.js';
 import { watched } from './watched-output.js';
 import { WorkspaceArchive } from './workspace-archive.js';
+import { WorkspaceCheckpoints } from './workspace-checkpoints.js';
 
 /** How long a tool call waits for the tool process to come back. Milliseconds. */
 const COME_BACK_MS = 15_000;
@@ -60,6 +61,7 @@ export class ActionServerClient implements ToolPort {
   private configured: string | null = null;
   private configuring: Promise<void> | undefined;
   readonly archive: WorkspaceArchive;
+  readonly checkpoints: WorkspaceCheckpoints;
   private readonly marks = new TurnMarks((turn) =>
     this.attempt('/git/mark', { turn }, AbortSignal.timeout(GIT_TIMEOUT_MS), currentTraceparent()),
   );
@@ -70,6 +72,7 @@ export class ActionServerClient implements ToolPort {
     private readonly comeBackMs = COME_BACK_MS,
   ) {
     this.archive = new WorkspaceArchive(url, token);
+    this.checkpoints = new WorkspaceCheckpoints(url, token);
   }
 
   /**
@@ -131,7 +134,7 @@ export class ActionServerClient implements ToolPort {
     action: SandboxAction,
     { signal, traceparent, watch, actionId }: Parameters<ToolPort['execute']>[1],
   ): Promise<SandboxObservation> {
-    await orAborted(this.marks.settled, signal);
+    await orAborted(Promise.all([this.marks.settled, this.checkpoints.settled]), signal);
     const body = { action, call: watch?.call, actionId };
     const work = (): Promise<unknown> =>
       this.post('/execute_action', body, { signal, traceparent, timeoutMs: ACTION_CEILING_MS });

@@ -155,6 +155,33 @@ export class TestSandbox {
     });
   }
 
+  /** The routes of checkpoints, with a token for this sandbox. */
+  checkpoint(
+    op: 'read' | 'write',
+    conversation: string,
+    {
+      query,
+      claim,
+      body,
+    }: { readonly query?: Record<string, string>; readonly claim?: object; readonly body?: ReadableStream },
+  ): Promise<Response> {
+    const claims = {
+      aud: 'slipway-checkpoint',
+      slot_id: this.slotId,
+      pod_uid: this.podUid,
+      conversation,
+      op,
+      exp: Math.floor(Date.now() / 1000) + 50,
+      ...claim,
+    };
+    return fetch(`${this.url}/api/checkpoints/${conversation}?${new URLSearchParams(query)}`, {
+      method: op === 'read' ? 'GET' : 'PUT',
+      headers: { authorization: `Bearer ${signJwt(claims, this.keys.privateKey)}` },
+      ...({ duplex: 'half' } as object),
+      ...(body === undefined ? {} : { body }),
+    });
+  }
+
   /** As the app shows itself, unless `headers` says otherwise. */
   get asApp(): Record<string, string> {
     return { 'x-session-api-key': this.sessionKey, [CALLER_KEY_HEADER]: this.appKey };

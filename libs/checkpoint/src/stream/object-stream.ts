@@ -9,21 +9,39 @@ const KIND_BYTES: Readonly<Record<ObjectKind, number>> = { tree: 1, chunk: 2 };
 const END = 0xff;
 const MAX_TRAILER_BYTES = 2 ** 20;
 
+/** What is written at a time; small objects together. Bytes. */
+const BLOCK_BYTES = 64 * 1024;
+
 /**
  * Objects as one stream. `trailer` is asked once, after the last object, and its answer ends the stream as JSON of at
- * most 1 MiB. A stream whose objects reject has no end record, so that its reader rejects too.
+ * most 1 MiB. A stream whose objects reject has no end record, so that its reader rejects too. Bytes of an object are
+ * copied before the next one is asked for.
  */
 export async function* writeObjectStream(
   objects: AsyncIterable<CheckpointObject> | Iterable<CheckpointObject>,
   trailer: () => unknown,
 ): AsyncGenerator<Buffer, void> {
+  let [block, held] = [Buffer.allocUnsafe(BLOCK_BYTES), 0];
+  function* full(record: Uint8Array): Generator<Buffer, void> {
+    for (let at = 0; at < record.length; ) {
+      const part = record.subarray(at, at + BLOCK_BYTES - held);
+      block.set(part, held);
+      held += part.length;
+      at += part.length;
+      if (held < BLOCK_BYTES) return;
+      yield block;
+      [block, held] = [Buffer.allocUnsafe(BLOCK_BYTES), 0];
+    }
+  }
   for await (const { kind, id, bytes } of objects) {
-    yield head(KIND_BYTES[kind], id, bytes.length);
-    if (bytes.length > 0) yield Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    yield* full(head(KIND_BYTES[kind], id, bytes.length));
+    yield* full(bytes);
   }
   const last = Buffer.from(JSON.stringify(trailer() ?? null));
   if (last.length > MAX_TRAILER_BYTES) throw tooLarge('the end of its stream is over 1 MiB');
-  yield Buffer.concat([head(END, contentIdOf(last), last.length), last]);
+  yield* full(head(END, contentIdOf(last), last.length));
+  yield* full(last);
+  if (held > 0) yield block.subarray(0, held);
 }
 
 function head(kind: number, id: string, length: number): Buffer {

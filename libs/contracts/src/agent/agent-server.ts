@@ -93,6 +93,8 @@ export const StartConversationRequest = z.looseObject({
       ingestToken: z.string(),
       /** Log length at this start: more than 0 means read `GET {ingestUrl}/events` first and go on from there. */
       head: z.int().nonnegative(),
+      /** Capture the files whenever the agent comes to rest: there is where to keep them. */
+      checkpoints: z.boolean().optional(),
       /** Go on running after the history is read: the sandbox before this one was lost while it worked. */
       resumeRun: z.boolean(),
       systemMessageSuffix: z.string().optional(),

@@ -54,6 +54,21 @@ export {
   callerUserOf,
   WANTS_GATEWAY_KEY_HEADER,
 } from './callers.js';
+export {
+  CapturedCheckpoint,
+  CaptureTrailer,
+  CHECKPOINT_AUDIENCE,
+  CHECKPOINT_CONTENT_TYPE,
+  CHECKPOINT_REASONS,
+  CHECKPOINT_TOKEN_SECONDS,
+  CheckpointClaims,
+  type CheckpointPaths,
+  CheckpointReason,
+  CheckpointTrailer,
+  NAMED_PATHS,
+  RestoredCheckpoint,
+  RestoreQuery,
+} from './checkpoints.js';
 export { EarlierConfirmation, EarlierRunSettings } from './earlier-settings.js';
 export {
   MAX_CONVERSATION_MCP_SERVERS,

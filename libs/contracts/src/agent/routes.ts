@@ -145,6 +145,14 @@ export const AGENT_ROUTES = {
     answer: AppliedSettings,
     refusals: ['conversation.busy', 'ingest.stale-epoch'],
   },
+  /** Whether the files of this sandbox come from a checkpoint, or have become it; also before the conversation starts. */
+  knowsCheckpoint: {
+    method: 'GET',
+    path: `${control}/checkpoints/:checkpoint`,
+    access: 'session',
+    answer: z.object({ known: z.boolean() }),
+    refusals: ['request.invalid'],
+  },
   /** The agent asks again. */
   revokeRule: {
     method: 'POST',

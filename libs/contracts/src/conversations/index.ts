@@ -13,6 +13,14 @@ export {
   UploadAttachmentQuery,
 } from './attachments.js';
 export {
+  CHECKPOINT_STORED_REASONS,
+  Checkpoint,
+  CheckpointPage,
+  EditCheckpoint,
+  ListCheckpointsQuery,
+  MAX_CHECKPOINT_NAME,
+} from './checkpoints.js';
+export {
   ActionRejections,
   AnswerConfirmation,
   CONFIRMATION_MODES,

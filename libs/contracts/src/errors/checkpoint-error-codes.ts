@@ -14,4 +14,16 @@ export const CHECKPOINT_ERRORS = {
     retry: 'never',
     nextStep: 'Exclude large folders in .slipway/checkpoint.yml, or delete what is no longer needed.',
   },
+  'checkpoint.unknown': {
+    status: 409,
+    title: 'The sandbox does not know this checkpoint',
+    retry: 'later',
+    nextStep: 'Slipway captures all files again and retries automatically.',
+  },
+  'checkpoint.forked': {
+    status: 409,
+    title: 'Another conversation was forked from this checkpoint',
+    retry: 'never',
+    nextStep: 'Delete that conversation first, or keep the checkpoint.',
+  },
 } as const satisfies Record<string, ErrorRow>;

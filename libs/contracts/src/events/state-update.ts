@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { SubAgentEvent } from '../actions/sub-agents.js';
+import { CapturedCheckpoint } from '../agent/checkpoints.js';
 import { McpServersUpdate } from '../agent/mcp.js';
 import { ConfirmationAnswer, ConfirmationSettings } from '../conversations/confirmation.js';
 import { SandboxStatus } from '../conversations/conversations.js';
@@ -36,6 +37,8 @@ export const STATE_UPDATES = {
   pull_request: PullRequest,
   /** A host that the sandbox asked for. What counts is `GET …/egress-requests`: a sandbox writes its own log. */
   egress_request: EgressRequest,
+  /** The sandbox has captured its files. */
+  checkpoint: CapturedCheckpoint,
 } as const;
 export type StateKey = keyof typeof STATE_UPDATES;
 type StateValues = { readonly [K in StateKey]: z.infer<(typeof STATE_UPDATES)[K]> };

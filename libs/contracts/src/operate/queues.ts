@@ -12,6 +12,8 @@ export const QUEUES = {
   'conversation-pause': conversation,
   /** Keep what the workspace changed (files and patch), so that it can be read when the sandbox is away. */
   'conversation-snapshot': conversation,
+  /** Make durable what the sandbox has captured of its files. Safe to repeat at any point. */
+  'conversation-checkpoint': conversation,
   /** Remove what is left of a conversation whose row is gone: sandbox, workspace, keys, log. */
   'conversation-delete': conversation,
   /** Pauses what a former member has running in the organization. */

@@ -21,6 +21,7 @@ import { attachmentOperations } from './attachments.js';
 import { auditOperations } from './audit.js';
 import { callbackOperations } from './callbacks.js';
 import { changesOperations } from './changes.js';
+import { checkpointOperations } from './checkpoints.js';
 import { confirmationOperations } from './confirmation.js';
 import { connectionAuthorizationOperations } from './connection-authorization.js';
 import { conversationControlOperations } from './conversation-control.js';
@@ -320,6 +321,7 @@ export const operations = {
   ...domainOperations,
   ...confirmationOperations,
   ...changesOperations,
+  ...checkpointOperations,
   ...pullRequestOperations,
   ...reviewOperations,
   ...conversationControlOperations,

@@ -3,6 +3,7 @@ export {
   SANDBOX_BACKENDS,
   type SandboxBackendName,
 } from './backends.js';
+export { ReadablePack, RestoreCheckpoint, TakeCheckpoints, TakenCheckpoints } from './checkpoint-transfers.js';
 export {
   EGRESS_ASKERS,
   EGRESS_CLASSES,

@@ -19,6 +19,10 @@ import {
   PoolMetrics,
   type Registry,
 } from '@slipway/telemetry/http';
+import { activeSandbox } from './checkpoints/active-sandbox.queries.js';
+import { CheckpointsController } from './checkpoints/checkpoints.controller.js';
+import { CheckpointsService } from './checkpoints/checkpoints.service.js';
+import { SandboxCheckpoints } from './checkpoints/sandbox-checkpoints.js';
 import { Activator } from './claims/activator.js';
 import { Claims } from './claims/claims.js';
 import { serveWaiting } from './claims/waiting.queries.js';
@@ -212,12 +216,20 @@ export async function createRuntimeApi(options: RuntimeApiOptions): Promise<Runt
   const problems = new ProblemFilter(logger, DOCS_URL);
 
   @Module({
-    controllers: [SessionsController, FleetController, ImagesController, PacksController],
+    controllers: [SessionsController, FleetController, ImagesController, PacksController, CheckpointsController],
     providers: [
       { provide: FleetService, useValue: new FleetService(context, options.orgSandboxLimit) },
       { provide: RUNTIME_API_KEY, useValue: options.apiKey },
       { provide: POOLS, useValue: options.pools },
       { provide: PACK_STORE, useValue: options.packs ?? null },
+      {
+        provide: CheckpointsService,
+        useValue: new CheckpointsService(
+          (orgId, sessionId) => activeSandbox(db, orgId, sessionId),
+          options.packs ?? null,
+          new SandboxCheckpoints(options.activationKey),
+        ),
+      },
       { provide: SessionsService, useValue: runtimes },
       { provide: SessionReads, useValue: reads },
     ],

@@ -72,6 +72,11 @@ export const ConfigSchema = z.object({
    */
   STORAGE_LIMIT_MIB: z.coerce.number().int().min(0).max(1_073_741_824).default(51_200),
   /**
+   * Encrypted files of checkpoints that an organization may hold in the store of workspaces, for each of its members.
+   * GiB; 0: no limit. The operator can set another limit for one organization (docs/operate/checkpoints.md).
+   */
+  CHECKPOINT_GIB_PER_MEMBER: z.coerce.number().int().min(0).max(1_000_000).default(50),
+  /**
    * Git hosts inside of your network, comma-separated, with their port: `git.corp.example,10.0.0.7:3000`. Connections
    * to them are allowed, over http too; all others must be https at a public address. The same in app-server.
    */

@@ -1,5 +1,6 @@
 import type { ConversationQueue, QueueName, QueuePayload } from '@slipway/contracts/operate';
 import type { Queue } from '@slipway/queue';
+import type { CheckpointJob } from './checkpoints/checkpoint-job.js';
 import type { ConversationDeletion } from './conversations/conversation-deletion.js';
 import { LockBusy } from './conversations/conversation-locks.js';
 import type { ConversationHolder, HeldConversation } from './conversations/held-conversation.js';
@@ -25,6 +26,7 @@ const CONCURRENCY: Record<Exclude<QueueName, 'integration-press'>, number> = {
   'conversation-deliver': 64,
   'conversation-pause': 16,
   'conversation-snapshot': 8,
+  'conversation-checkpoint': 8,
   'conversation-delete': 4,
   'member-removed': 4,
   'org-closing': 4,
@@ -55,6 +57,7 @@ export function handleJobs(
     pauseHolder: ConversationHolder;
     pause: ConversationPause;
     snapshots: SnapshotJob;
+    checkpoints: CheckpointJob;
     orgPauses: OrgPauses;
     orgSettings: OrgSettingsJob;
     orgDeletion: OrgDeletion;
@@ -80,6 +83,9 @@ export function handleJobs(
   held('conversation-pause', (conversation) => jobs.pause.pause(conversation), jobs.pauseHolder);
   queue.handle('conversation-snapshot', (payload, signal) => jobs.snapshots.run(payload, signal), {
     concurrency: CONCURRENCY['conversation-snapshot'],
+  });
+  queue.handle('conversation-checkpoint', (payload, signal) => jobs.checkpoints.run(payload, signal), {
+    concurrency: CONCURRENCY['conversation-checkpoint'],
   });
   handleAlone(queue, 'conversation-delete', (payload, signal) => jobs.deletion.run(payload, signal));
   queue.handle('member-removed', (payload, signal) => jobs.orgPauses.ofMember(payload, signal), {

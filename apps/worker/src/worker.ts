@@ -14,6 +14,9 @@ import type { Logger } from '@slipway/telemetry';
 import { conversationEnds, PoolMetrics, type Registry } from '@slipway/telemetry/http';
 import { AnalyticsMetrics } from './analytics/analytics-metrics.js';
 import { maybeAnalytics } from './analytics/maybe-analytics.js';
+import { CheckpointJob } from './checkpoints/checkpoint-job.js';
+import { CheckpointPacks } from './checkpoints/checkpoint-packs.js';
+import { CheckpointRestore } from './checkpoints/checkpoint-restore.js';
 import { CheckpointSweep } from './checkpoints/checkpoint-sweep.js';
 import { LlmGatewayClient } from './clients/llm-gateway.client.js';
 import { RuntimeApiClient } from './clients/runtime-api.client.js';
@@ -148,11 +151,12 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
   };
   const envelope = new Envelope(pool, box, clock);
   const relays = new GitRelays(pool, new GitTokens(config.INGEST_SECRET), config.SANDBOX_INGEST_URL);
+  const packs = new CheckpointPacks(envelope);
   const secrets = new GrantedSecrets(pool, envelope, relays);
   const models = new ConversationModels(pool, envelope, gateway, config.SANDBOX_LLM_URL, spendings);
   const steps = new StartSteps(
     new SandboxStep(runtime, keys),
-    new WorkspaceStep(secrets, startSettings),
+    new WorkspaceStep(secrets, new CheckpointRestore(pool, runtime, packs, logger), startSettings),
     new ConversationStep(pool, new IngestTokens(config.INGEST_SECRET), delivery, startSettings),
     models,
     gateway,
@@ -212,6 +216,7 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
       costs?.note(conversation);
       return automatic.consider(conversation);
     }),
+    checkpoints: new CheckpointJob(pool, runtime, packs, seatBytesOf(config), logger),
     orgPauses: new OrgPauses(pool, queue, logger),
     orgSettings: new OrgSettingsJob(pool, queue, logger),
     orgDeletion: new OrgDeletion(withDeleted, locks, runtime, gateway, logger),
@@ -316,4 +321,9 @@ export async function startWorker(config: Config, logger: Logger, metrics?: Regi
       await Promise.all([locks.close(), hints.close(), pool.end(), withDeleted.end(), dispatch.close()]);
     },
   };
+}
+
+/** `null`: no limit. */
+function seatBytesOf({ CHECKPOINT_GIB_PER_MEMBER: limit }: Config): number | null {
+  return limit === 0 ? null : limit * 2 ** 30;
 }

@@ -1,6 +1,13 @@
 import { callerKeySha256 } from '@slipway/auth/caller-keys';
-import { APP_KEY_SHA256_HEADER } from '@slipway/contracts/agent';
-import { ORG_HEADER, PackPage, Runtime } from '@slipway/contracts/sandboxes';
+import { APP_KEY_SHA256_HEADER, RestoredCheckpoint } from '@slipway/contracts/agent';
+import {
+  ORG_HEADER,
+  PackPage,
+  type RestoreCheckpoint,
+  Runtime,
+  type TakeCheckpoints,
+  TakenCheckpoints,
+} from '@slipway/contracts/sandboxes';
 import { SlipwayError } from '@slipway/errors';
 import { callJson, callText, type PeerCall } from './peer-call.js';
 
@@ -13,6 +20,8 @@ const CALL_TIMEOUT_MS = 5_000;
 const PACKS_TIMEOUT_MS = 60_000;
 /** Of calls about every organization: the header is needed and not looked at. */
 const EVERY_ORG = 'default';
+/** Longest transfer of a checkpoint, which ends at 15 minutes there. Milliseconds. */
+const TRANSFER_TIMEOUT_MS = 15 * 60_000 + 5_000;
 
 export interface CallOptions {
   readonly signal: AbortSignal;
@@ -87,6 +96,18 @@ export class RuntimeApiClient {
       ...this.call('POST', '/packs/delete', { signal, timeoutMs: PACKS_TIMEOUT_MS, orgId }),
       body: { packs },
     });
+  }
+
+  /** What the sandbox has captured, in packs that nothing refers to yet. @throws SlipwayError `checkpoint.*`. */
+  takeCheckpoints(orgId: string, body: TakeCheckpoints, signal: AbortSignal): Promise<TakenCheckpoints> {
+    const call = this.call('POST', '/checkpoints/take', { signal, timeoutMs: TRANSFER_TIMEOUT_MS, orgId });
+    return callJson({ ...call, body }, TakenCheckpoints);
+  }
+
+  /** The files of the sandbox become a checkpoint. Repeatable. @throws SlipwayError `checkpoint.*`, `sandbox.*`. */
+  restoreCheckpoint(orgId: string, body: RestoreCheckpoint, signal: AbortSignal): Promise<RestoredCheckpoint> {
+    const call = this.call('POST', '/checkpoints/restore', { signal, timeoutMs: TRANSFER_TIMEOUT_MS, orgId });
+    return callJson({ ...call, body }, RestoredCheckpoint);
   }
 
   private async end(path: '/pause' | '/stop', orgId: string, runtimeId: string, signal: AbortSignal): Promise<void> {

@@ -20,6 +20,8 @@ export interface Checkpoint {
   readonly root?: string;
   /** The earlier workspace of the agent was lost and made again in this attempt: the agent gets a notice. */
   readonly workspaceLost?: boolean;
+  /** In this attempt the files were restored as they were after this place in the log: the agent gets a notice. */
+  readonly restoredSeq?: number;
   /** The model that the agent has, as conversations name it. Absent: the row's own, when the agent has one at all. */
   readonly model?: string;
   /** Models that were sent to it since then without an answer: it may have one of them. Absent: none. */

@@ -9,7 +9,7 @@ import type { ModelAccess } from './conversation-models.js';
 import { mcpServersOf } from './mcp-servers.queries.js';
 import { maxIterationsOf } from './org-limits.queries.js';
 import { alongside, type MadeWorkspace, type StartContext } from './start-context.js';
-import { lossNotice, systemMessageSuffix } from './workspace-script.js';
+import { lossNotice, restoreNotice, systemMessageSuffix, type WorkspacePlan } from './workspace-script.js';
 
 export interface AgentStartSettings {
   readonly maxIterations: number;
@@ -85,12 +85,20 @@ export class ConversationStep {
         // For an agent-server of the release before; goes in 0.2.0.
         brake: confirmation.organization,
         systemMessageSuffix: systemMessageSuffix(plan, report, handed),
-        ...(isLost(row, { report }) ? { notice: lossNotice(plan) } : {}),
+        checkpoints: true,
+        ...noticeOf(row, plan, report),
       },
     };
     await agent.call('startConversation', { body: request }, { ...AGENT_CALLS.start, signal });
     return stored;
   }
+}
+
+/** What an agent is to know of its files: they are other ones, or of before. */
+function noticeOf(row: ConversationRow, plan: WorkspacePlan, report: MadeWorkspace['report']): { notice?: string } {
+  if (isLost(row, { report })) return { notice: lossNotice(plan) };
+  const { restoredSeq } = row.checkpoint;
+  return restoredSeq === undefined ? {} : { notice: restoreNotice(plan, row.head > restoredSeq) };
 }
 
 /** The files of an earlier sandbox are gone. */

@@ -118,6 +118,9 @@ export class StartSaga {
           resumeRun,
           suspect: row.sandboxStatus === 'RUNNING' || row.sandboxStatus === 'MISSING',
           ...(row.startStatus !== 'READY' && row.checkpoint.workspaceLost === true ? { workspaceLost: true } : {}),
+          ...(row.startStatus !== 'READY' && row.checkpoint.restoredSeq !== undefined
+            ? { restoredSeq: row.checkpoint.restoredSeq }
+            : {}),
           failures: 0,
         },
       },

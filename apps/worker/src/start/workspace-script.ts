@@ -249,6 +249,17 @@ export function lossNotice(plan: WorkspacePlan): string {
   return `The sandbox of this conversation was lost, and with it all work that was not pushed: files, commits, programs that ran. ${now}. Look at what is there before you go on, and do again what is missing.`;
 }
 
+/**
+ * Notice for an agent whose files were brought back from a checkpoint.
+ * @param later whether the log goes on behind it.
+ */
+export function restoreNotice(plan: WorkspacePlan, later: boolean): string {
+  const missing = later
+    ? ' They are as they were when you last came to rest: what commands did after that is gone.'
+    : '';
+  return `The sandbox of this conversation was lost, and another one has taken its place. The files in ${plan.directory} and in your home folder were restored.${missing} Programs that ran have ended, and caches and dependencies may be missing. Look at what is there before you go on.`;
+}
+
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);

@@ -1,5 +1,6 @@
 import type { AgentClient } from '@slipway/agent-client';
 import { SlipwayError } from '@slipway/errors';
+import type { CheckpointRestore, RestoredFiles } from '../checkpoints/checkpoint-restore.js';
 import { runCommand } from '../clients/agent-server.js';
 import type { ColumnChanges } from '../conversations/conversation-log.js';
 import { progressNow, withProgress } from './clone-progress.js';
@@ -23,6 +24,7 @@ const OUTPUT_TAIL = 3_500;
 export class WorkspaceStep {
   constructor(
     private readonly secrets: GrantedSecrets,
+    private readonly checkpoints: CheckpointRestore,
     private readonly settings: WorkspaceSettings,
   ) {}
 
@@ -30,11 +32,12 @@ export class WorkspaceStep {
   async run(start: StartContext, shown: Promise<void>, signal: AbortSignal): Promise<MadeWorkspace> {
     const { held, attempt, agent, plan } = start;
     const limit = this.settings.cloneTimeoutSeconds;
-    const { made, handed } = await alongside(shown, signal, async (ending) => {
+    const { made, handed, restored } = await alongside(shown, signal, async (ending) => {
       // Before any command runs: the clone may need them, and what it prints is masked.
       const handed = await this.secrets.handOver(held.row, agent, ending);
+      const restored = await this.checkpoints.restore(held.row, agent, ending);
       const make = runCommand(agent, prepareScript(plan), { timeoutSeconds: limit }, ending);
-      return { handed, made: await (plan.repository === null ? make : withProgress(make, start, ending)) };
+      return { handed, restored, made: await (plan.repository === null ? make : withProgress(make, start, ending)) };
     });
     if (made.exit_code === -1)
       throw cloneTimeout(
@@ -44,17 +47,19 @@ export class WorkspaceStep {
       );
     if (made.exit_code !== 0) throw gitFailure(plan, made.stderr ?? '');
     let report = parseReport(made.stdout ?? '');
-    attempt.end('done', ...withheldNote(handed));
+    const notes = [...withheldNote(handed), ...restoredNote(restored)];
+    attempt.end('done', ...(notes.length === 0 ? [] : [cut(notes.join(' '))]));
     const isLost = report.fresh && held.row.epoch > 1;
     // A workspace that was lost and made again has a new base; a restored one keeps its base.
     const base: ColumnChanges = {
       workingDir: plan.directory,
       ...(isLost ? { checkpoint: { workspaceLost: true } } : {}),
+      ...(restored === null ? {} : { checkpoint: { restoredSeq: restored.seq } }),
       ...((report.fresh || held.row.baseCommit === null) && report.base !== null ? { baseCommit: report.base } : {}),
     };
     attempt.remember(base);
     // Whoever takes over from here finds a workspace and must know that it is another one.
-    if (isLost) await attempt.flush();
+    if (isLost || restored !== null) await attempt.flush();
     await attempt.begin('RUNNING_SETUP_SCRIPT', { show: report.setup !== null });
     if (report.setup !== null) {
       const printed = await this.setup(agent, plan, report.setup, signal);
@@ -95,6 +100,14 @@ export class WorkspaceStep {
       throw new SlipwayError('setup.timeout', cut(`${script} did not end within ${limit} s and was killed. ${tail}`));
     throw new SlipwayError('setup.failed', cut(`${script} ended with status ${ran.exit_code}. ${tail}`));
   }
+}
+
+/** What the log says of files that were brought back. */
+function restoredNote(restored: RestoredFiles | null): [] | [string] {
+  if (restored === null) return [];
+  const { seq, kept } = restored;
+  const left = kept.count === 0 ? '' : ` ${kept.count} paths were left as they were.`;
+  return [`The files were restored as they were after event ${seq}.${left}`];
 }
 
 /** What the log says of secrets that the organization keeps out of sandboxes. */

@@ -11,6 +11,8 @@ import { createHintBus, createQueue, type HintBus, type Queue } from '@slipway/q
 import { migrateQueue } from '@slipway/queue/migrate';
 import { createLogger } from '@slipway/telemetry';
 import { createTestDatabase, type TestDatabase } from '@slipway/testing';
+import { CheckpointPacks } from '../checkpoints/checkpoint-packs.js';
+import { CheckpointRestore } from '../checkpoints/checkpoint-restore.js';
 import { LlmGatewayClient } from '../clients/llm-gateway.client.js';
 import { RuntimeApiClient } from '../clients/runtime-api.client.js';
 import { type ConversationRow, readConversation } from '../conversations/conversation.queries.js';
@@ -105,6 +107,7 @@ export async function openHarness(
     settings.gatewayUrl ?? 'http://127.0.0.1:1',
     spendings,
   );
+  const packs = new CheckpointPacks(envelope);
   const secrets = new GrantedSecrets(
     pool,
     envelope,
@@ -113,7 +116,10 @@ export async function openHarness(
   const { cloneTimeoutSeconds = 20, setupTimeoutSeconds = 20 } = settings;
   const steps = new StartSteps(
     new SandboxStep(runtime, keys),
-    new WorkspaceStep(secrets, { cloneTimeoutSeconds, setupTimeoutSeconds }),
+    new WorkspaceStep(secrets, new CheckpointRestore(pool, runtime, packs, logger), {
+      cloneTimeoutSeconds,
+      setupTimeoutSeconds,
+    }),
     new ConversationStep(pool, new IngestTokens(SECRET), delivery, {
       maxIterations: 10,
       ingestUrl: 'http://127.0.0.1:1',

@@ -5,11 +5,12 @@ import { type Conversation } from '@slipway/contracts/conversations';
 import { type SubscribeAnswer } from '@slipway/contracts/events';
 import { type Operation, operations } from '@slipway/contracts/operations';
 import { ORG_HEADER, type Runtime } from '@slipway/contracts/sandboxes';
-import { CookieClient, type SignedInClient, signIn, stopwatch, submitForm, until } from '@slipway/testing';
+import { type SignedInClient, stopwatch, until } from '@slipway/testing';
 import { afterTest } from '@slipway/testing/jest';
 import { io, type Socket } from 'socket.io-client';
 import { OpenStack } from './open-stack.ts';
 import { BODIES, NAMES, nothing, type Owned, QUERIES } from './owned.ts';
+import { register } from './register.ts';
 import { finish, terminal } from './script-book.ts';
 import { Talk } from './talk.ts';
 
@@ -27,7 +28,7 @@ describe('two users', () => {
 
   beforeAll(async () => {
     open = await OpenStack.open();
-    other = await register('Other Person', 'other');
+    other = await register(open.url, 'Other Person', 'other');
     const large = terminal('for n in $(seq 30); do head -c 900 /dev/zero | tr "\\0" "é"; echo; done');
     theirs = await open.talk('theirs', [large, finish()]);
     busy = await open.talk('busy', [terminal('sleep 86451', { timeout: 3600 })]);
@@ -63,19 +64,6 @@ describe('two users', () => {
     expect(Object.values(foreign).filter((id) => id === '')).toEqual([]);
   });
   afterAll(() => open.close());
-
-  async function register(name: string, username: string): Promise<SignedInClient> {
-    const browser = new CookieClient();
-    const page = await browser.follow(`${open.url}/oauth/login?redirect=/api/v1/me`);
-    const form = await browser.follow(`${page.url.href}/register`);
-    await submitForm(browser, form, {
-      name,
-      email: `${username}@example.test`,
-      username,
-      password: 'correct horse battery',
-    });
-    return signIn(open.url, { username, password: 'correct horse battery' });
-  }
   /** All of an answer but what differs from request to request. */
   async function answerOf(response: Response): Promise<unknown> {
     const text = (await response.text()).replaceAll(response.headers.get('x-request-id') ?? '-', 'REQUEST');

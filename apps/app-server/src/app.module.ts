@@ -6,6 +6,7 @@ import { ModelHealthModule } from './agents/model-health/model-health.module.js'
 import { PromptLogModule } from './agents/prompt-log/prompt-log.module.js';
 import { SecretsModule } from './agents/secrets/secrets.module.js';
 import { AuditModule } from './audit/audit.module.js';
+import { CheckpointsModule } from './conversations/checkpoints/checkpoints.module.js';
 import { ConfirmationModule } from './conversations/confirmation/confirmation.module.js';
 import { ConversationsModule } from './conversations/conversations.module.js';
 import { DeskModule } from './conversations/desk/desk.module.js';
@@ -65,6 +66,7 @@ export const featuresWith = (providers: readonly Provider[]): ReadonlyArray<Type
   ConversationsModule,
   ConfirmationModule,
   DeskModule,
+  CheckpointsModule,
   PromptsModule,
   RunSettingsModule,
   SandboxAccessModule,

@@ -4,6 +4,7 @@ import {
   type IngestApprovals,
   IngestBatch,
   type IngestClaims,
+  isUpdateOf,
 } from '@slipway/contracts/events';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { notFound, parseOrThrow, SlipwayError } from '@slipway/errors';
@@ -89,6 +90,7 @@ export class IngestService {
     assertConsecutive(events);
     let ack: (IngestAck & { stored: number }) | undefined;
     let snapshot = false;
+    let captured = false;
     let turnEnded = false;
     let count = (): void => {};
     const also = async (
@@ -101,6 +103,8 @@ export class IngestService {
       snapshot = patch.execution_status !== undefined && RESTING.has(patch.execution_status);
       turnEnded = patch.execution_status === 'finished' || patch.execution_status === 'idle';
       if (snapshot) await wantJob(client, orgId, 'conversation-snapshot', conversationId);
+      captured = fresh.some((event) => isUpdateOf(event, 'checkpoint'));
+      if (captured) await wantJob(client, orgId, 'conversation-checkpoint', conversationId);
     };
     for (const part of withoutRepeatedIds(events)) {
       const simple = part.every(({ event, blobs }) => blobs.length === 0 && !touchesConversation(event));
@@ -117,6 +121,8 @@ export class IngestService {
       this.remember(conversationId, batch.epoch);
       this.publish(orgId, conversationId, { epoch: batch.epoch, events: part, appended });
       if (snapshot) this.jobs.enqueue('conversation-snapshot', orgId, conversationId);
+      if (captured) this.jobs.enqueue('conversation-checkpoint', orgId, conversationId);
+      captured = false;
       if (turnEnded) void this.handOver(orgId, conversationId);
       turnEnded = false;
       ack = {

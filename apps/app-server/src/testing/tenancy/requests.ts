@@ -36,6 +36,7 @@ const BODIES: Readonly<Partial<Record<OperationName, (own: Things) => unknown>>>
   sendMessage: () => ({ text: 'x' }),
   editConversation: () => ({ pinned: true }),
   bulkEditConversations: () => ({ action: 'archive', ids: ['0197c0de-0000-7000-8000-000000000001'] }),
+  editCheckpoint: () => ({ name: 'x' }),
   editMessage: () => ({ text: 'x', version: 1 }),
   orderMessages: (own) => ({ ids: [own['message']] }),
   keepDraft: () => ({ text: 'x', version: 0 }),

@@ -214,6 +214,11 @@ export async function makeThings(app: ConversationApp, org: SeededOrg, owner: Ca
     `INSERT INTO app.egress_body (org_id, conversation_id, hour, host, port, type, folder) VALUES ($1, $2, date_trunc('hour', now()), $3, 443, '', $3)`,
     [org.id, conversation.id, `${canary.toLowerCase()}.example.com`],
   );
+  const { rows: kept } = await app.owner.query<{ id: string }>(
+    `INSERT INTO app.checkpoint (org_id, id, conversation_id, seq, after_event_id, epoch, root, content_hash, reason, quiet, complete, files, logical_bytes, new_bytes, name, taken_at)
+     VALUES ($1, gen_random_uuid(), $2, 1, gen_random_uuid(), 1, sha256('a'), sha256('a'), 'rest', true, true, 1, 1, 1, $3, now()) RETURNING id`,
+    [org.id, conversation.id, `${canary} checkpoint`],
+  );
   const sent = await make<{ id: string }>(`/webhooks/${hook.webhook.id}/test`, undefined);
   return {
     webhook: hook.webhook.id,
@@ -230,6 +235,7 @@ export async function makeThings(app: ConversationApp, org: SeededOrg, owner: Ca
     thread: thread.id,
     comment: thread.comments[0]?.id ?? '',
     draft: conversation.id,
+    checkpoint: kept[0]?.id ?? '',
     prompt: prompt.id,
     'sandbox-access/access': access.id,
     'sandbox-access/conversation': sandbox.id,

@@ -3,6 +3,7 @@ import type { MessageKey, Translate } from '../../messages/translate.ts';
 /** What actions are done to, as a filter offers it; an action (`noun.verb`) begins with one. */
 export const AUDIT_NOUNS = [
   'conversation',
+  'checkpoint',
   'sandbox',
   'pull-request',
   'session',

@@ -8,6 +8,8 @@ export const auditActions = {
   budgetInherit: 'Individual budget removed',
   budgetOverride: 'Individual budget set',
   budgetUpdate: 'Budgets updated',
+  checkpointDelete: 'Checkpoint deleted',
+  checkpointRename: 'Checkpoint named',
   connectionDelete: 'Git host connection deleted',
   conversationApprove: 'Actions approved',
   conversationAsk: 'Side question asked',

@@ -3,6 +3,7 @@ export const auditNouns = {
   apiKey: 'API keys',
   audit: 'Audit log',
   budget: 'Budgets',
+  checkpoint: 'Checkpoints',
   connection: 'Git host connections',
   conversation: 'Conversations',
   credential: 'Credentials',

@@ -1,0 +1,120 @@
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { type Checkpoint, CheckpointPage } from '@slipway/contracts/conversations';
+import { createSampleRepository, until } from '@slipway/testing';
+import { OpenStack } from './open-stack.ts';
+import { killAll, processesOf, stillAlive } from './processes.ts';
+import { register } from './register.ts';
+import { finish, terminal } from './script-book.ts';
+import type { Talk } from './talk.ts';
+
+jest.setTimeout(120_000);
+
+describe('the files of a conversation outlive its sandbox', () => {
+  let open: OpenStack;
+  beforeAll(async () => {
+    open = await OpenStack.open();
+    await createSampleRepository(open.repositories, 'sample.git', { 'README.md': '# Sample\n', 'src/a.ts': 'a\n' });
+  });
+  afterAll(() => open?.close());
+
+  const list = async (talk: Talk, query = ''): Promise<CheckpointPage> => {
+    const answer = await open.user.fetch(`${talk.path}/checkpoints${query}`);
+    expect(answer.status).toBe(200);
+    return CheckpointPage.parse(await answer.json());
+  };
+  /** Once the newest is of the end of the last turn. */
+  const durable = (talk: Talk): Promise<Checkpoint> =>
+    until('a durable checkpoint of the last turn', async () => {
+      const [newest] = (await list(talk)).data;
+      const ended = talk.watcher.log.findLast(
+        ({ event }) => event.kind === 'ConversationStateUpdateEvent' && event.key === 'execution_status',
+      );
+      return newest !== undefined && newest.seq === ended?.seq ? newest : undefined;
+    });
+  /** The folder of its workspace on this machine, with `workspace`, `home` and `conversations` in it. */
+  const folderOf = (talk: Talk): string => {
+    const all = path.join(open.stack.dataDirectory, 'sandboxes', 'workspaces');
+    const name = readdirSync(all).find((each) => existsSync(path.join(all, each, 'conversations', talk.id)));
+    return path.join(all, name as string);
+  };
+  /** As a node that is gone: processes and files, at once. */
+  const lose = async (talk: Talk): Promise<void> => {
+    const folder = folderOf(talk);
+    const processes = processesOf(folder);
+    expect(processes.length).toBeGreaterThanOrEqual(2);
+    killAll(folder);
+    await until('nothing of it runs', () => stillAlive(processes).length === 0);
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  };
+
+  it('lost with its node: another one has them as they were at the end of the turn, ignored files and commits too', async () => {
+    const work = [
+      'mkdir -p build && echo built > build/out.txt && echo build/ > .gitignore',
+      'git add -A && git -c user.name=t -c user.email=t@t commit -qm work && printf "no commit\\n" > src/b.ts',
+      'chmod 750 src/a.ts && ln -s a.ts src/link && echo note > ~/note.txt',
+    ].join(' && ');
+    const talk = await open.talk('lost', [terminal(work), finish(), terminal('echo go on'), finish()], {
+      repository: `${open.git.url}/sample.git`,
+    });
+    await talk.ended('finished');
+    const checkpoint = await durable(talk);
+    expect(checkpoint).toMatchObject({ reason: 'rest', complete: true, name: null });
+    const commit = readFileSync(path.join(folderOf(talk), 'workspace/sample/.git/HEAD'), 'utf8');
+    // After the end of the turn: no checkpoint has it.
+    writeFileSync(path.join(folderOf(talk), 'workspace/sample/late.txt'), 'late');
+    await lose(talk);
+
+    const message = await talk.send('Go on.');
+    await talk.ended('finished', message);
+    const now = path.join(folderOf(talk), 'workspace/sample');
+    expect(readFileSync(path.join(now, 'build/out.txt'), 'utf8')).toBe('built\n');
+    expect(readFileSync(path.join(now, 'src/b.ts'), 'utf8')).toBe('no commit\n');
+    expect(readFileSync(path.join(now, 'src/link'), 'utf8')).toBe('a\n');
+    expect(readFileSync(path.join(now, '.git/HEAD'), 'utf8')).toBe(commit);
+    expect(readFileSync(path.join(folderOf(talk), 'home/note.txt'), 'utf8')).toBe('note\n');
+    expect(existsSync(path.join(now, 'late.txt'))).toBe(false);
+    await talk.expectWholeLog();
+    const notices = talk.of('MessageEvent').map((event) => JSON.stringify(event.llm_message));
+    expect(notices.filter((text) => text.includes('were restored'))).toHaveLength(1);
+    // The next one follows it: what is there already is not stored again.
+    const next = await durable(talk);
+    expect(next.newBytes).toBeLessThan(checkpoint.newBytes);
+  });
+
+  it('are listed newest first, named, kept, and deleted, by members of the organization alone', async () => {
+    const talk = await open.talk('listed', [terminal('echo 1 > one'), finish(), terminal('echo 2 > two'), finish()]);
+    await talk.ended('finished');
+    await durable(talk);
+    await talk.ended('finished', await talk.send('Go on.'));
+    const newest = await durable(talk);
+    const all = (await list(talk)).data;
+    expect(all.map(({ seq }) => seq)).toEqual([...all.map(({ seq }) => seq)].sort((one, two) => two - one));
+    const first = await list(talk, '?limit=1');
+    expect(first.data).toEqual([newest]);
+    const second = await list(talk, `?limit=1&cursor=${first.page.nextCursor}`);
+    expect(second.data).toEqual([all[1]]);
+
+    const at = `${talk.path}/checkpoints/${all[1]?.id}`;
+    const named = await open.user.fetch(at, { method: 'PATCH', json: { name: 'Before the tests' } });
+    expect([named.status, await named.json()]).toEqual([200, { ...all[1], name: 'Before the tests' }]);
+    expect((await open.user.fetch(at, { method: 'PATCH', json: { name: '' } })).status).toBe(400);
+
+    const stranger = await register(open.url, 'Other User', 'other');
+    for (const [method, json] of [
+      ['PATCH', { name: 'x' }],
+      ['DELETE', undefined],
+    ] as const)
+      expect((await stranger.fetch(at, { method, json })).status).toBe(404);
+    expect((await stranger.fetch(`${talk.path}/checkpoints`)).status).toBe(404);
+
+    expect((await open.user.fetch(at, { method: 'DELETE' })).status).toBe(204);
+    expect((await open.user.fetch(at, { method: 'DELETE' })).status).toBe(404);
+    expect((await list(talk)).data.map(({ id }) => id)).not.toContain(all[1]?.id);
+    const audit = await open.query<{ action: string }>('SELECT action FROM app.audit_entry WHERE target = $1', [
+      all[1]?.id,
+    ]);
+    expect(audit.map(({ action }) => action).sort()).toEqual(['checkpoint.delete', 'checkpoint.rename']);
+  });
+});

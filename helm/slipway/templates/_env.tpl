@@ -171,6 +171,7 @@
 - { name: SANDBOX_IDLE_TIMEOUT_SECONDS, value: {{ int .Values.worker.sandboxIdleTimeoutSeconds | quote }} }
 - { name: MAX_ITERATIONS, value: {{ int .Values.worker.maxIterations | quote }} }
 - { name: STORAGE_LIMIT_MIB, value: {{ int .Values.worker.storageLimitMiB | quote }} }
+- { name: CHECKPOINT_GIB_PER_MEMBER, value: {{ int .Values.worker.checkpointGiBPerMember | quote }} }
 {{ include "slipway.integrationApps" . }}
 {{- with .Values.observability.otlp }}
 {{- if .endpoint }}

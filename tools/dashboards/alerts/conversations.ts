@@ -21,7 +21,7 @@ export const conversations: AlertGroup = {
       severity: 'warning',
       lasting: '2m',
       query: gauge('max', 'outbox_oldest_seconds', {
-        where: { queue: { in: ['conversation-pause', 'conversation-snapshot'] } },
+        where: { queue: { in: ['conversation-pause', 'conversation-snapshot', 'conversation-checkpoint'] } },
         by: ['queue'],
       }),
       comparator: '>',

@@ -210,6 +210,7 @@ function foreign({ context: { config } }: Test): Suite {
     files: [],
     beside: 'any',
     serial: false,
+    built: false,
   };
 }
 

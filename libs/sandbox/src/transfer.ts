@@ -28,8 +28,8 @@ export interface SandboxTransfer {
 }
 
 /**
- * A request to a sandbox whose body or answer is a stream of any length. @throws SlipwayError `sandbox.unreachable`, the
- * source's own, or the signal's reason.
+ * A request to a sandbox whose body or answer is a stream of any length. @throws SlipwayError `sandbox.unreachable`,
+ * the source's own, or the signal's reason.
  */
 export function transfer(
   { method, url, token, contentType, source, what }: SandboxTransfer,

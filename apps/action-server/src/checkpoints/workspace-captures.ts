@@ -72,8 +72,8 @@ export class WorkspaceCaptures {
   }
 
   /**
-   * Sends the objects that the last capture lacks, and a `CaptureTrailer`. Once it has begun, a failure breaks the
-   * answer off. @throws SlipwayError `checkpoint.*`.
+   * Sends the objects that the last capture did not have, and a `CaptureTrailer`. Once it has begun, a failure breaks
+   * the answer off. @throws SlipwayError `checkpoint.*`.
    */
   async send(wanted: WantedCapture, response: ServerResponse, signal: AbortSignal): Promise<void> {
     const { chain, after, room, within } = wanted;

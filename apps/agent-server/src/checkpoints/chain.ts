@@ -14,9 +14,9 @@ export type Staged = Written['staged'][number];
 const EMPTY: Written = { base: null, staged: [] };
 
 /**
- * The checkpoints of a conversation that are not known to be durable yet, oldest first, each with its objects in a file,
- * and the durable one that they follow. What is said of them on disk is replaced at once: a process that dies leaves the
- * state of before or of after.
+ * The checkpoints of a conversation that are not known to be durable yet, oldest first, each with its objects in a
+ * file, and the durable one that they follow. What is said of them on disk is replaced at once: a process that dies
+ * leaves the state of before or of after.
  */
 export class CheckpointChain {
   private constructor(

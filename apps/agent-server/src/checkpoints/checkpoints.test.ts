@@ -98,7 +98,7 @@ describe('checkpoints of a sandbox', () => {
     await app?.close();
   });
 
-  it('are captured when the agent comes to rest, and say what they hold and where in the log', async () => {
+  it('are captured when the agent stops, and say what they hold and where in the log', async () => {
     const first = await say(sandbox, 'echo b > src/b.txt; mkdir -p node_modules/x; echo x > node_modules/x/y');
     expect(first).toMatchObject({ reason: 'rest', deferred: { count: expect.any(Number) } });
     const at = app.events.findIndex((event: ConversationEvent) => event.id === first.after);

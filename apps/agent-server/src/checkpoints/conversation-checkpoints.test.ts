@@ -19,7 +19,7 @@ describe('checkpoints of a turn', () => {
   });
   afterAll(() => new Promise((resolve) => server.close(resolve)));
 
-  it('are captured once a minute between its steps, and whenever the agent comes to rest; a tool process that fails is asked again', async () => {
+  it('are captured once a minute between its steps, and whenever the agent stops; a tool process that fails is asked again', async () => {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const workspace = new WorkspaceCheckpoints(url, 'token');
     const checkpoints = new ConversationCheckpoints(

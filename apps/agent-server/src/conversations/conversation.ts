@@ -425,7 +425,7 @@ export class Conversation {
   }
 }
 
-/** The agent's model has answered: what its answer before asked for is done, and what this one asks for has not begun. */
+/** The agent's model has answered: what it asked for before is done, and what it asks for now has not begun. */
 function isAnswerOfModel(event: ConversationEvent): boolean {
   return stateValueOf(event, 'stats')?.latest?.usage_id === 'agent';
 }

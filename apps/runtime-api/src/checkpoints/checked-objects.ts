@@ -2,8 +2,8 @@ import { type CheckpointObject, type ContentId, decodeTree } from '@slipway/chec
 import { SlipwayError } from '@slipway/errors';
 
 /**
- * Objects of a sandbox, which is not trusted, on their way into packs. Each tree must be one, and whatever it names must
- * be in the same transfer or in the packs of a durable checkpoint of the same conversation: so everything that a
+ * Objects of a sandbox, which is not trusted, on their way into packs. Each tree must be one, and whatever it names
+ * must be in the same transfer or in the packs of a durable checkpoint of the same conversation: so everything that a
  * checkpoint reaches can be read, and a name alone gives nobody another's content.
  */
 export class CheckedObjects {

@@ -36,10 +36,10 @@ export class CheckpointsService {
   ) {}
 
   /**
-   * Reads what a sandbox has captured since `have` into new packs. Nothing refers to them before the caller's commit: of
-   * a transfer that fails the packs are garbage, and it may be repeated.
-   * @throws SlipwayError `checkpoint.unknown` (the sandbox captures everything anew: try again), `checkpoint.broken` for
-   * a sandbox that sends something else than it says, `sandbox.*`.
+   * Reads what a sandbox has captured since `have` into new packs. Nothing refers to them before the caller's commit:
+   * of a transfer that fails the packs are garbage, and it may be repeated.
+   * @throws SlipwayError `checkpoint.unknown` (the sandbox captures everything anew: try again), `checkpoint.broken`
+   * for a sandbox that sends something else than it says, `sandbox.*`.
    */
   async take(
     orgId: string,

@@ -24,7 +24,9 @@ const KNOWN: ReadonlySet<ErrorCode> = new Set([
 export class SandboxCheckpoints {
   constructor(private readonly key: KeyObject) {}
 
-  /** A stream of objects that ends with a `CheckpointTrailer`. @throws SlipwayError `checkpoint.unknown`, `sandbox.*`. */
+  /**
+   * A stream of objects that ends with a `CheckpointTrailer`. @throws SlipwayError `checkpoint.unknown`, `sandbox.*`.
+   */
   async read(
     sandbox: ActiveSandbox,
     conversation: string,

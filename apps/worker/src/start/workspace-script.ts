@@ -254,9 +254,7 @@ export function lossNotice(plan: WorkspacePlan): string {
  * @param later whether the log goes on behind it.
  */
 export function restoreNotice(plan: WorkspacePlan, later: boolean): string {
-  const missing = later
-    ? ' They are as they were when you last came to rest: what commands did after that is gone.'
-    : '';
+  const missing = later ? ' They are as they were when you last stopped: what commands did after that is gone.' : '';
   return `The sandbox of this conversation was lost, and another one has taken its place. The files in ${plan.directory} and in your home folder were restored.${missing} Programs that ran have ended, and caches and dependencies may be missing. Look at what is there before you go on.`;
 }
 

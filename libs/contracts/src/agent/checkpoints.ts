@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Why a sandbox captures its files by itself. `rest`: the agent has come to rest. */
+/** Why a sandbox captures its files by itself. `rest`: the agent has stopped, for whatever reason. */
 export const CHECKPOINT_REASONS = ['start', 'message', 'step', 'rest'] as const;
 export const CheckpointReason = z.enum(CHECKPOINT_REASONS);
 export type CheckpointReason = z.infer<typeof CheckpointReason>;
@@ -37,7 +37,7 @@ const Found = z.object({
   torn: Paths,
 });
 
-/** Ends the stream of a capture of action-server: its objects are those that `follows` lacks, `null`: all. */
+/** Ends the stream of a capture of action-server: its objects are those that `follows` does not have, `null`: all. */
 export const CaptureTrailer = Found.extend({ follows: Sha256.nullable() });
 export type CaptureTrailer = z.infer<typeof CaptureTrailer>;
 
@@ -61,8 +61,8 @@ export const CHECKPOINT_AUDIENCE = 'slipway-checkpoint';
 export const CHECKPOINT_TOKEN_SECONDS = 60;
 
 /**
- * Claims of the bearer token of `GET` and `PUT /api/checkpoints/{conversation}`: an Ed25519-signed JWT of the activation
- * key, for this sandbox, this conversation, this direction.
+ * Claims of the bearer token of `GET` and `PUT /api/checkpoints/{conversation}`: an Ed25519-signed JWT of the
+ * activation key, for this sandbox, this conversation, this direction.
  */
 export const CheckpointClaims = z.object({
   slot_id: z.string(),

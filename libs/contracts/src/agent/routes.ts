@@ -145,7 +145,9 @@ export const AGENT_ROUTES = {
     answer: AppliedSettings,
     refusals: ['conversation.busy', 'ingest.stale-epoch'],
   },
-  /** Whether the files of this sandbox come from a checkpoint, or have become it; also before the conversation starts. */
+  /**
+   * Whether the files of this sandbox come from a checkpoint, or have become it; also before the conversation starts.
+   */
   knowsCheckpoint: {
     method: 'GET',
     path: `${control}/checkpoints/:checkpoint`,

@@ -12,7 +12,9 @@ export type ReadablePack = z.infer<typeof ReadablePack>;
 /** Most packs of one checkpoint. */
 const MAX_PACKS = 1_000;
 
-/** `POST /checkpoints/take` of runtime-api: what the sandbox has captured since a durable checkpoint goes into packs. */
+/**
+ * `POST /checkpoints/take` of runtime-api: what the sandbox has captured since a durable checkpoint goes into packs.
+ */
 export const TakeCheckpoints = z.object({
   sessionId: z.string().min(1).max(200),
   conversation: z.uuid(),
@@ -33,8 +35,8 @@ export const TakenCheckpoints = z.object({
 export type TakenCheckpoints = z.infer<typeof TakenCheckpoints>;
 
 /**
- * `POST /checkpoints/restore`: the files of the sandbox become a checkpoint. Answered with `RestoredCheckpoint`. Safe to
- * repeat.
+ * `POST /checkpoints/restore`: the files of the sandbox become a checkpoint. Answered with `RestoredCheckpoint`. Safe
+ * to repeat.
  */
 export const RestoreCheckpoint = z.object({
   sessionId: z.string().min(1).max(200),

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { type Checkpoint, CheckpointPage } from '@slipway/contracts/conversations';
+import { type Checkpoint, CheckpointPage, Conversation } from '@slipway/contracts/conversations';
 import { createSampleRepository, until } from '@slipway/testing';
 import { OpenStack } from './open-stack.ts';
 import { killAll, processesOf, stillAlive } from './processes.ts';
@@ -81,6 +81,65 @@ describe('the files of a conversation outlive its sandbox', () => {
     // The next one follows it: what is there already is not stored again.
     const next = await durable(talk);
     expect(next.newBytes).toBeLessThan(checkpoint.newBytes);
+  });
+
+  it('forked: another conversation has its log and files of then, and neither sees what the other does', async () => {
+    const first = [terminal('echo one > work.txt'), finish()];
+    const talk = await open.talk('forked', [...first, terminal('echo two > work.txt'), finish()], {
+      repository: `${open.git.url}/sample.git`,
+    });
+    await talk.ended('finished');
+    const point = await durable(talk);
+    await talk.ended('finished', await talk.send('Go on.'));
+    const later = await durable(talk);
+
+    const prompt = open.book.write('the fork', [terminal('cat work.txt; echo fork > work.txt'), finish()]);
+    const fork = async (body: object, key?: string): Promise<Response> =>
+      open.user.fetch(`${talk.path}/forks`, {
+        method: 'POST',
+        json: { prompt, ...body },
+        ...(key === undefined ? {} : { headers: { 'idempotency-key': key } }),
+      });
+    expect((await fork({ at: { seq: 1 } })).status).toBe(409);
+    expect((await fork({ at: { checkpoint: open.user.me.id } })).status).toBe(400);
+    // Between two turns: the checkpoint of the first one.
+    const [made, again] = await Promise.all([
+      fork({ at: { seq: later.seq - 1 } }, 'once'),
+      fork({ at: { seq: later.seq - 1 } }, 'once'),
+    ]);
+    const forked = Conversation.parse(await (made.status === 201 ? made : again).json());
+    expect(forked).toMatchObject({
+      forkedFrom: { conversation: talk.id, seq: point.seq },
+      costUsd: '0',
+      title: expect.stringMatching(/ \(fork\)$/),
+    });
+    const own = open.follow(forked.id);
+    await until('the fork has come to its end', () =>
+      own.watcher.log.some(
+        ({ seq, event }) =>
+          seq > point.seq && event.kind === 'ConversationStateUpdateEvent' && event.value === 'finished',
+      ),
+    );
+    await own.expectWholeLog();
+    expect(own.watcher.log.slice(0, point.seq).map(({ event }) => event)).toEqual(
+      talk.watcher.log.slice(0, point.seq).map(({ event }) => event),
+    );
+    const printed = own.of('ObservationEvent').map(({ observation }) => JSON.stringify(observation));
+    expect(printed.at(-2)).toContain('one');
+    expect(
+      own
+        .of('MessageEvent')
+        .map((event) => JSON.stringify(event.llm_message))
+        .join(),
+    ).toContain('was forked from another one');
+    const work = (of: Talk): string => readFileSync(path.join(folderOf(of), 'workspace/sample/work.txt'), 'utf8');
+    expect([work(talk), work(own)]).toEqual(['two\n', 'fork\n']);
+    // What was forked from is kept.
+    expect((await open.user.fetch(`${talk.path}/checkpoints/${point.id}`, { method: 'DELETE' })).status).toBe(409);
+    const stranger = await register(open.url, 'Third User', 'third');
+    expect(
+      (await stranger.fetch(`${talk.path}/forks`, { method: 'POST', json: { prompt, at: { seq: later.seq } } })).status,
+    ).toBe(404);
   });
 
   it('are listed newest first, named, kept, and deleted, by members of the organization alone', async () => {

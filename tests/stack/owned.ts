@@ -59,6 +59,7 @@ export const BODIES: Readonly<Record<string, unknown>> = {
   'conversations.run-settings.update': { maxIterations: 5 },
   'conversations.carry-out-plan': {},
   'conversations.ask': { question: 'x' },
+  'conversations.forks.create': { at: { seq: 1 }, prompt: 'x' },
   'conversations.confirmation-rules.revoke': { tool_name: 'terminal', match: 'exact', value: 'x' },
 };
 

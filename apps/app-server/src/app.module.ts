@@ -10,6 +10,7 @@ import { CheckpointsModule } from './conversations/checkpoints/checkpoints.modul
 import { ConfirmationModule } from './conversations/confirmation/confirmation.module.js';
 import { ConversationsModule } from './conversations/conversations.module.js';
 import { DeskModule } from './conversations/desk/desk.module.js';
+import { ForksModule } from './conversations/forks/forks.module.js';
 import { PromptsModule } from './conversations/prompts/prompts.module.js';
 import { PullRequestsModule } from './conversations/pull-requests/pull-requests.module.js';
 import { ReviewModule } from './conversations/review/review.module.js';
@@ -67,6 +68,7 @@ export const featuresWith = (providers: readonly Provider[]): ReadonlyArray<Type
   ConfirmationModule,
   DeskModule,
   CheckpointsModule,
+  ForksModule,
   PromptsModule,
   RunSettingsModule,
   SandboxAccessModule,

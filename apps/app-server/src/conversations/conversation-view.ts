@@ -41,6 +41,8 @@ export interface ConversationRow {
   readonly max_iterations: number | null;
   /** Decimal. */
   readonly max_budget_usd: string | null;
+  readonly forked_from: string | null;
+  readonly forked_seq: number | null;
   readonly tags: readonly string[];
   readonly archived_at: Date | null;
   readonly deleted_at: Date | null;
@@ -87,6 +89,10 @@ export function toConversation(
       sandboxStatus: row.sandbox_status,
     }),
     queued,
+    forkedFrom:
+      row.forked_from === null || row.forked_seq === null
+        ? null
+        : { conversation: row.forked_from, seq: row.forked_seq },
     confirmation: row.confirmation_mode,
     agentType: row.agent_type,
     maxIterations: row.max_iterations,

@@ -13,7 +13,7 @@ import { SHOWN_SANDBOX_STATUS } from './shown-sandbox-status.js';
 
 const COLUMNS = `id, org_id, title, status, execution_status, ${SHOWN_SANDBOX_STATUS}, start_status, steps, status_state, repository, branch, model,
   created_by, created_by_label, created_at, updated_at, head, cost_usd, prompt_tokens, completion_tokens, confirmation_mode,
-  agent_type, max_iterations, trim_scale(max_budget_usd)::text AS max_budget_usd, tags, archived_at, deleted_at,
+  agent_type, max_iterations, trim_scale(max_budget_usd)::text AS max_budget_usd, forked_from, forked_seq, tags, archived_at, deleted_at,
   EXISTS (SELECT 1 FROM app.conversation_pin p WHERE p.org_id = $1 AND p.user_id = $3 AND p.conversation_id = $2) AS pinned`;
 
 /** @param userId who reads it, for what is each user's own [nobody]. */

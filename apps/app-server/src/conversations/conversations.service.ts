@@ -9,7 +9,7 @@ import {
 } from '@slipway/contracts/conversations';
 import { type Principal } from '@slipway/contracts/organizations';
 import { sentAttachments } from '@slipway/db/conversations';
-import { inOrg, type SqlPool } from '@slipway/db/sql';
+import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import { type Clock, type Ids, stricterMode } from '@slipway/domain';
 import { notFound, SlipwayError } from '@slipway/errors';
 import { currentTraceparent, type Logger } from '@slipway/telemetry';
@@ -87,14 +87,8 @@ export class ConversationsService {
    * `storage.exhausted`, `attachment.unavailable`, `model.unknown`, `service.unavailable` when no model list can be
    * had; of a repository by name as `RepositoryReferences.find`.
    */
-  async create(
-    caller: Principal,
-    { repository, ...body }: CreateConversation,
-    id: string = this.ids.uuid(),
-  ): Promise<Conversation> {
-    const found = repository === undefined ? null : await this.repositories.find(caller, repository);
-    const asked = { ...body, ...(found === null ? {} : { repository: found.url }) };
-    return this.make(caller, asked, { id, messageId: this.ids.uuid(), grant: found?.grant ?? null });
+  async create(caller: Principal, body: CreateConversation, id: string = this.ids.uuid()): Promise<Conversation> {
+    return this.createWith(caller, body, id, async () => {});
   }
 
   /**
@@ -105,10 +99,26 @@ export class ConversationsService {
     return this.make(caller, { prompt: '', title }, { id, messageId: null, grant: null });
   }
 
+  /**
+   * As `create`, with more in the transaction that makes it, which is not done again for one that is there already.
+   * @throws SlipwayError as `create`, and what `also` rejects with.
+   */
+  async createWith(
+    caller: Principal,
+    { repository, ...body }: CreateConversation,
+    id: string,
+    also: (client: PoolClient) => Promise<void>,
+  ): Promise<Conversation> {
+    const found = repository === undefined ? null : await this.repositories.find(caller, repository);
+    const asked = { ...body, ...(found === null ? {} : { repository: found.url }) };
+    return this.make(caller, asked, { id, messageId: this.ids.uuid(), grant: found?.grant ?? null }, also);
+  }
+
   private async make(
     caller: Principal,
     body: CreateConversation,
     { id, messageId, grant }: Pick<NewConversation, 'id' | 'messageId' | 'grant'>,
+    also: (client: PoolClient) => Promise<void> = async () => {},
   ): Promise<Conversation> {
     const settings = await inOrg(this.pool, caller.orgId, (client) => readOrgSettings(client, caller.orgId));
     assertStepsAllowed(body.maxIterations, settings.maxIterations);
@@ -128,9 +138,10 @@ export class ConversationsService {
       confirmation: stricterMode(body.confirmation ?? 'never', settings.confirmation),
       traceparent: currentTraceparent(),
     };
-    const created = await inOrg(this.pool, caller.orgId, (client) =>
-      createConversation(client, caller, body, made),
-    ).then(
+    const created = await inOrg(this.pool, caller.orgId, async (client) => {
+      await createConversation(client, caller, body, made);
+      await also(client);
+    }).then(
       () => true,
       (error: unknown) => {
         if (isTaken(error)) return false;

@@ -64,11 +64,13 @@ export type ConversationRow = Columns<
   readonly sandboxKey: Buffer | null;
   readonly workingDir: string | null;
   readonly baseCommit: string | null;
+  /** Place up to which its log is that of another conversation, which it was forked from. */
+  readonly forkedSeq: number | null;
 };
 
 const COLUMNS = `id, org_id AS "orgId", created_by AS "createdBy", created_by_label AS "createdByLabel", repository, branch, environment, model, status, execution_status AS "executionStatus", sandbox_status AS "sandboxStatus",
   start_status AS "startStatus", status_state AS "statusState", desired, attempt, epoch, head, coalesce(lease_until > now(), false) AS "leaseFresh", steps, checkpoint,
-  runtime_id AS "runtimeId", sandbox_url AS "sandboxUrl", sandbox_key AS "sandboxKey", working_dir AS "workingDir", base_commit AS "baseCommit", traceparent`;
+  runtime_id AS "runtimeId", sandbox_url AS "sandboxUrl", sandbox_key AS "sandboxKey", working_dir AS "workingDir", base_commit AS "baseCommit", forked_seq AS "forkedSeq", traceparent`;
 
 /** Makes `owner` the only writer and reads the row; `null` when there is no such conversation. */
 export function takeConversation(

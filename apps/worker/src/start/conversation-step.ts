@@ -9,7 +9,7 @@ import type { ModelAccess } from './conversation-models.js';
 import { mcpServersOf } from './mcp-servers.queries.js';
 import { maxIterationsOf } from './org-limits.queries.js';
 import { alongside, type MadeWorkspace, type StartContext } from './start-context.js';
-import { lossNotice, restoreNotice, systemMessageSuffix, type WorkspacePlan } from './workspace-script.js';
+import { forkNotice, lossNotice, restoreNotice, systemMessageSuffix, type WorkspacePlan } from './workspace-script.js';
 
 export interface AgentStartSettings {
   readonly maxIterations: number;
@@ -98,7 +98,9 @@ export class ConversationStep {
 function noticeOf(row: ConversationRow, plan: WorkspacePlan, report: MadeWorkspace['report']): { notice?: string } {
   if (isLost(row, { report })) return { notice: lossNotice(plan) };
   const { restoredSeq } = row.checkpoint;
-  return restoredSeq === undefined ? {} : { notice: restoreNotice(plan, row.head > restoredSeq) };
+  if (restoredSeq === undefined) return {};
+  if (row.attempt === 1 && row.forkedSeq !== null) return { notice: forkNotice(plan) };
+  return { notice: restoreNotice(plan, row.head > restoredSeq) };
 }
 
 /** The files of an earlier sandbox are gone. */

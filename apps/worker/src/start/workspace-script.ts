@@ -258,6 +258,11 @@ export function restoreNotice(plan: WorkspacePlan, later: boolean): string {
   return `The sandbox of this conversation was lost, and another one has taken its place. The files in ${plan.directory} and in your home folder were restored.${missing} Programs that ran have ended, and caches and dependencies may be missing. Look at what is there before you go on.`;
 }
 
+/** Notice for the agent of a fork: it has another sandbox than its log tells of. */
+export function forkNotice(plan: WorkspacePlan): string {
+  return `This conversation was forked from another one, and has a sandbox of its own. The files in ${plan.directory} and in your home folder are as they were then. Programs that ran there are not running here, and caches and dependencies may be missing.`;
+}
+
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);

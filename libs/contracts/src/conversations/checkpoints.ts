@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PageQuery, pageOf } from './conversations.js';
+import { CreateConversation, PageQuery, pageOf } from './conversations.js';
 
 /** Longest name of a checkpoint. Characters. */
 export const MAX_CHECKPOINT_NAME = 80;
@@ -14,6 +14,7 @@ export const CHECKPOINT_STORED_REASONS = [
   'manual',
   'attempt',
   'prebuild',
+  'fork',
 ] as const;
 
 /** The files of a conversation as they were after an event of its log. It is there once it is durable. */
@@ -52,3 +53,16 @@ export const EditCheckpoint = z.strictObject({
     .nullable(),
 });
 export type EditCheckpoint = z.infer<typeof EditCheckpoint>;
+
+/** `POST …/forks`: another conversation that knows what this one knew, with the files of then. */
+export const ForkConversation = z.strictObject({
+  /** A checkpoint, or a place in the log: the newest checkpoint at or before it. */
+  at: z.union([z.strictObject({ checkpoint: z.uuid() }), z.strictObject({ seq: z.int().positive() })]),
+  /** What its agent is to do now. */
+  prompt: CreateConversation.shape.prompt,
+  /** Absent: that of the conversation, with "(fork)". */
+  title: CreateConversation.shape.title,
+  /** Absent: that of the conversation. */
+  model: CreateConversation.shape.model,
+});
+export type ForkConversation = z.infer<typeof ForkConversation>;

@@ -146,6 +146,8 @@ export const Conversation = z.object({
   maxIterations: z.int().positive().nullable().default(null),
   /** Of its own. US dollars. */
   maxBudgetUsd: z.string().nullable().default(null),
+  /** The conversation whose log it shares up to `seq`; it may have been deleted. */
+  forkedFrom: z.object({ conversation: z.uuid(), seq: z.int().positive() }).nullable().default(null),
   /** Whether the caller has pinned it. */
   pinned: z.boolean().default(false),
   tags: z.array(z.string()).default([]),
@@ -190,6 +192,7 @@ export const ConversationSummary = Conversation.omit({
   agentType: true,
   maxIterations: true,
   maxBudgetUsd: true,
+  forkedFrom: true,
   readSeq: true,
   readAt: true,
 }).extend({

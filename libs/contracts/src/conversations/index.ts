@@ -17,6 +17,7 @@ export {
   Checkpoint,
   CheckpointPage,
   EditCheckpoint,
+  ForkConversation,
   ListCheckpointsQuery,
   MAX_CHECKPOINT_NAME,
 } from './checkpoints.js';

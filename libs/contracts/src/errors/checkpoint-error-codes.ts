@@ -20,6 +20,12 @@ export const CHECKPOINT_ERRORS = {
     retry: 'later',
     nextStep: 'Slipway captures all files again and retries automatically.',
   },
+  'fork.no-point': {
+    status: 409,
+    title: 'There is no checkpoint to fork from',
+    retry: 'later',
+    nextStep: 'Choose a later point, or wait until the agent has stopped once. `GET …/checkpoints` lists the points.',
+  },
   'checkpoint.forked': {
     status: 409,
     title: 'Another conversation was forked from this checkpoint',

@@ -37,6 +37,8 @@ export const STATE_UPDATES = {
   pull_request: PullRequest,
   /** A host that the sandbox asked for. What counts is `GET …/egress-requests`: a sandbox writes its own log. */
   egress_request: EgressRequest,
+  /** First event of a fork behind the log that it shares. */
+  forked: z.object({ conversation: z.uuid(), seq: z.int().positive(), checkpoint: z.uuid() }),
   /** The sandbox has captured its files. */
   checkpoint: CapturedCheckpoint,
 } as const;

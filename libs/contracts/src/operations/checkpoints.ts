@@ -1,4 +1,11 @@
-import { Checkpoint, CheckpointPage, EditCheckpoint, ListCheckpointsQuery } from '../conversations/checkpoints.js';
+import {
+  Checkpoint,
+  CheckpointPage,
+  EditCheckpoint,
+  ForkConversation,
+  ListCheckpointsQuery,
+} from '../conversations/checkpoints.js';
+import { Conversation } from '../conversations/conversations.js';
 import type { Operation } from './operation.js';
 
 const CHECKPOINTS = '/api/v1/orgs/{org}/conversations/{conversation}/checkpoints';
@@ -16,6 +23,30 @@ export const checkpointOperations = {
     response: CheckpointPage,
     idempotency: 'idempotent',
     errors: [],
+  },
+  forkConversation: {
+    id: 'conversations.forks.create',
+    method: 'POST',
+    path: '/api/v1/orgs/{org}/conversations/{conversation}/forks',
+    summary: 'Fork one of the caller’s conversations: another one with its log and files up to a checkpoint',
+    permission: 'conversation:create',
+    limit: 'starts',
+    status: 201,
+    body: ForkConversation,
+    response: Conversation,
+    idempotency: 'keyed',
+    errors: [
+      'request.not-json',
+      'request.too-large',
+      'request.cross-site',
+      'model.unknown',
+      'budget.exhausted',
+      'storage.exhausted',
+      'repository.unknown',
+      'repository.ambiguous',
+      'fork.no-point',
+      'service.unavailable',
+    ],
   },
   editCheckpoint: {
     id: 'conversations.checkpoints.update',

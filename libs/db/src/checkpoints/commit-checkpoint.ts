@@ -1,4 +1,4 @@
-import { inOrg, type SqlPool } from '../sql/index.js';
+import { inOrg, type PoolClient, type SqlPool } from '../sql/index.js';
 
 /** Why it was taken. `pause` and `safety` may take a tenth more than the quota; `step` expires after two days. */
 export type CheckpointReason =
@@ -125,14 +125,15 @@ function packRow(pack: NewPack): Record<string, unknown> {
 }
 
 /**
- * Gives a fork its first checkpoint, with the packs of `source`. The fork's conversation and log are there already.
+ * Gives a fork its first checkpoint, with the packs of `source`. The fork's conversation and log are there already, or
+ * in the transaction of `client`.
  */
 export async function inheritCheckpoint(
-  pool: SqlPool,
+  client: Pick<PoolClient, 'query'>,
   orgId: string,
   fork: { readonly source: string; readonly conversationId: string; readonly id: string },
 ): Promise<'ok' | 'gone' | 'expired' | 'early' | 'conflict'> {
-  const { rows } = await pool.query<{ outcome: 'ok' | 'gone' | 'expired' | 'early' | 'conflict' }>(
+  const { rows } = await client.query<{ outcome: 'ok' | 'gone' | 'expired' | 'early' | 'conflict' }>(
     'SELECT app.inherit_checkpoint($1, $2, $3, $4) AS outcome',
     [orgId, fork.source, fork.conversationId, fork.id],
   );

@@ -37,6 +37,7 @@ const BODIES: Readonly<Partial<Record<OperationName, (own: Things) => unknown>>>
   editConversation: () => ({ pinned: true }),
   bulkEditConversations: () => ({ action: 'archive', ids: ['0197c0de-0000-7000-8000-000000000001'] }),
   editCheckpoint: () => ({ name: 'x' }),
+  forkConversation: () => ({ at: { seq: 1 }, prompt: 'x' }),
   editMessage: () => ({ text: 'x', version: 1 }),
   orderMessages: (own) => ({ ids: [own['message']] }),
   keepDraft: () => ({ text: 'x', version: 0 }),

@@ -16,6 +16,7 @@ export const auditActions = {
   conversationCondense: 'Earlier steps summarized',
   conversationCreate: 'Conversation created',
   conversationDelete: 'Conversation deleted',
+  conversationFork: 'Conversation forked',
   conversationRename: 'Conversation renamed',
   conversationArchive: 'Conversation archived',
   conversationUnarchive: 'Conversation moved back to open',

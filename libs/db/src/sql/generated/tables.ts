@@ -250,6 +250,8 @@ export interface Tables {
     readonly sandbox_key: Buffer | null;
     readonly working_dir: string | null;
     readonly base_commit: string | null;
+    readonly forked_from: string | null;
+    readonly forked_seq: number | null;
     readonly cost_usd: string;
     /** `costUsd` in millionths, made by the database, to order by. */
     readonly cost_micros: number | null;

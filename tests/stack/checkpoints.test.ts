@@ -55,7 +55,7 @@ describe('the files of a conversation outlive its sandbox', () => {
       'git add -A && git -c user.name=t -c user.email=t@t commit -qm work && printf "no commit\\n" > src/b.ts',
       'chmod 750 src/a.ts && ln -s a.ts src/link && echo note > ~/note.txt',
     ].join(' && ');
-    const talk = await open.talk('lost', [terminal(work), finish(), terminal('echo go on'), finish()], {
+    const talk = await open.talk('lost', [terminal(work), finish()], {
       repository: `${open.git.url}/sample.git`,
     });
     await talk.ended('finished');
@@ -66,7 +66,7 @@ describe('the files of a conversation outlive its sandbox', () => {
     writeFileSync(path.join(folderOf(talk), 'workspace/sample/late.txt'), 'late');
     await lose(talk);
 
-    const message = await talk.send('Go on.');
+    const message = await talk.send(open.book.write('found', [terminal('echo more > more.txt'), finish()]));
     await talk.ended('finished', message);
     const now = path.join(folderOf(talk), 'workspace/sample');
     expect(readFileSync(path.join(now, 'build/out.txt'), 'utf8')).toBe('built\n');
@@ -84,13 +84,13 @@ describe('the files of a conversation outlive its sandbox', () => {
   });
 
   it('forked: another conversation has its log and files of then, and neither sees what the other does', async () => {
-    const first = [terminal('echo one > work.txt'), finish()];
-    const talk = await open.talk('forked', [...first, terminal('echo two > work.txt'), finish()], {
+    const talk = await open.talk('forked', [terminal('echo one > work.txt'), finish()], {
       repository: `${open.git.url}/sample.git`,
     });
     await talk.ended('finished');
     const point = await durable(talk);
-    await talk.ended('finished', await talk.send('Go on.'));
+    const more = open.book.write('forked later', [terminal('echo two > work.txt'), finish()]);
+    await talk.ended('finished', await talk.send(more));
     const later = await durable(talk);
 
     const prompt = open.book.write('the fork', [terminal('cat work.txt; echo fork > work.txt'), finish()]);
@@ -143,7 +143,7 @@ describe('the files of a conversation outlive its sandbox', () => {
   });
 
   it('are listed newest first, named, kept, and deleted, by members of the organization alone', async () => {
-    const talk = await open.talk('listed', [terminal('echo 1 > one'), finish(), terminal('echo 2 > two'), finish()]);
+    const talk = await open.talk('listed', [terminal('date >> one'), finish()]);
     await talk.ended('finished');
     await durable(talk);
     await talk.ended('finished', await talk.send('Go on.'));

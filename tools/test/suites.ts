@@ -52,7 +52,7 @@ const LIGHT: ReadonlySet<string> = new Set([
 const SERIAL: ReadonlySet<string> = new Set(['bench', 'libs/db', 'tests/cluster']);
 
 /** Of the first stage; later ones begin when all is built. */
-const BUILT: ReadonlySet<string> = new Set(['libs/integrations']);
+const BUILT: ReadonlySet<string> = new Set(['bench', 'libs/integrations']);
 
 /** Every suite of the repository: one a project, compiled; then those that run from source by type stripping. */
 export function findSuites(root: string): Suite[] {

@@ -90,6 +90,7 @@ export function snapshotOf(head: number, more: Partial<Conversation> = {}): Conv
     agentType: 'default',
     maxIterations: null,
     maxBudgetUsd: null,
+    forkedFrom: null,
     pinned: false,
     tags: [],
     archivedAt: null,

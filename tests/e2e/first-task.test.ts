@@ -154,6 +154,7 @@ describeUnless(
       .waitFor();
     await timeline()
       .getByText(/a good moment to try Stop/)
+      .first()
       .waitFor();
     await status('Working').waitFor();
     await axeClean('conversation at work');
@@ -164,6 +165,7 @@ describeUnless(
     await timeline().getByText('Count to 40').first().waitFor();
     await timeline()
       .getByText(/a good moment to try Stop/)
+      .first()
       .waitFor();
     await status('Working').waitFor();
   });

@@ -116,7 +116,8 @@ describeUnless('missing' in agent ? agent.missing : false)('the bundled services
         ...['app-server fastify.request fastify', 'app-server pg.query pg', 'app-server http.request fetch'],
         ...['worker conversation job', 'worker start sandbox', 'worker start workspace', 'worker start agent'],
         ...['worker bullmq.processJob bullmq', 'worker pg.query pg', 'worker undici.request undici'],
-        ...['runtime-api fastify.request fastify', 'runtime-api pg.query pg'],
+        // The files of a sandbox are fetched when its agent stops.
+        ...['runtime-api fastify.request fastify', 'runtime-api pg.query pg', 'runtime-api http.request http'],
       ]),
     );
   });

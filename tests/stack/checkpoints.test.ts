@@ -142,6 +142,31 @@ describe('the files of a conversation outlive its sandbox', () => {
     ).toBe(404);
   });
 
+  it('are stored anew in few packs when a checkpoint has come to have very many', async () => {
+    const talk = await open.talk('many packs', [terminal('date >> one'), finish()]);
+    await talk.ended('finished');
+    const before = await durable(talk);
+    await open.query(
+      `WITH made AS (
+         INSERT INTO app.pack (org_id, id, bytes, live_bytes, wrapped_key, key_version, stored_by)
+         SELECT p.org_id, md5(random()::text || n), p.bytes, 0, p.wrapped_key, p.key_version, p.stored_by
+         FROM app.checkpoint_pack r JOIN app.pack p ON p.id = r.pack_id, generate_series(1, 100) n WHERE r.checkpoint_id = $1
+         RETURNING org_id, id)
+       INSERT INTO app.checkpoint_pack (org_id, checkpoint_id, pack_id) SELECT org_id, $1, id FROM made`,
+      [before.id],
+    );
+    await talk.ended('finished', await talk.send('Go on.'));
+    const packsOf = async (): Promise<number> => {
+      const [newest] = (await list(talk)).data;
+      const [row] = await open.query<{ count: number }>(
+        'SELECT count(*)::int AS count FROM app.checkpoint_pack WHERE checkpoint_id = $1',
+        [newest?.id],
+      );
+      return newest?.id === before.id ? Number.POSITIVE_INFINITY : (row?.count ?? 0);
+    };
+    await until('a checkpoint of few packs', async () => (await packsOf()) < 5, 30_000);
+  });
+
   it('are listed newest first, named, kept, and deleted, by members of the organization alone', async () => {
     const talk = await open.talk('listed', [terminal('date >> one'), finish()]);
     await talk.ended('finished');

@@ -19,6 +19,9 @@ const EMPTY: Written = { base: null, staged: [] };
  * leaves the state of before or of after.
  */
 export class CheckpointChain {
+  /** Changes, one after the other; never rejects. */
+  private turn: Promise<unknown> = Promise.resolve();
+
   private constructor(
     private readonly directory: string,
     private state: Written,
@@ -68,35 +71,45 @@ export class CheckpointChain {
   }
 
   /** @param follows `false`: its objects are all that it needs, and those before it are given up. */
-  async add(captured: CapturedCheckpoint, bytes: number, follows: boolean): Promise<void> {
-    await rename(`${this.fileOf(captured.id)}.draft`, this.fileOf(captured.id));
-    const before = this.state;
-    await this.write(
-      follows
-        ? { ...before, staged: [...before.staged, { captured, bytes }] }
-        : { base: null, staged: [{ captured, bytes }] },
-    );
-    if (!follows) await this.remove(before.staged);
+  add(captured: CapturedCheckpoint, bytes: number, follows: boolean): Promise<void> {
+    return this.change(async (before) => {
+      await rename(`${this.fileOf(captured.id)}.draft`, this.fileOf(captured.id));
+      await this.write(
+        follows
+          ? { ...before, staged: [...before.staged, { captured, bytes }] }
+          : { base: null, staged: [{ captured, bytes }] },
+      );
+      if (!follows) await this.remove(before.staged);
+    });
   }
 
   /** Those up to `id` are durable. @returns false when it is none of them: the chain is another one. */
-  async settle(id: string): Promise<boolean> {
-    if (this.state.base?.id === id) return true;
-    const at = this.state.staged.findIndex(({ captured }) => captured.id === id);
-    const durable = this.state.staged[at];
-    if (durable === undefined) return false;
-    const { root, complete } = durable.captured;
-    const before = this.state.staged.slice(0, at + 1);
-    await this.write({ base: { id, root, complete }, staged: this.state.staged.slice(at + 1) });
-    await this.remove(before);
-    return true;
+  settle(id: string): Promise<boolean> {
+    return this.change(async (before) => {
+      if (before.base?.id === id) return true;
+      const at = before.staged.findIndex(({ captured }) => captured.id === id);
+      const durable = before.staged[at];
+      if (durable === undefined) return false;
+      const { root, complete } = durable.captured;
+      await this.write({ base: { id, root, complete }, staged: before.staged.slice(at + 1) });
+      await this.remove(before.staged.slice(0, at + 1));
+      return true;
+    });
   }
 
   /** Begins anew, after a checkpoint that the workspace was made from, or with nothing. */
-  async restart(base: { readonly id: string; readonly root: string } | null): Promise<void> {
-    const before = this.state.staged;
-    await this.write({ base: base === null ? null : { ...base, complete: true }, staged: [] });
-    await this.remove(before);
+  restart(base: { readonly id: string; readonly root: string } | null): Promise<void> {
+    return this.change(async (before) => {
+      await this.write({ base: base === null ? null : { ...base, complete: true }, staged: [] });
+      await this.remove(before.staged);
+    });
+  }
+
+  /** A transfer settles what is durable while a capture adds to it: neither may undo the other. */
+  private change<T>(work: (before: Written) => Promise<T>): Promise<T> {
+    const result = this.turn.then(() => work(this.state));
+    this.turn = result.catch(() => {});
+    return result;
   }
 
   private async write(state: Written): Promise<void> {

@@ -135,7 +135,11 @@ export class ConversationCheckpoints {
     this.waiting.add(kind);
     const work = this.turn.then(async () => {
       this.waiting.delete(kind);
-      await this.take(reason, kind === 'waited' ? WAITED_MS : null);
+      const found = await this.take(reason, kind === 'waited' ? WAITED_MS : null);
+      // Once for what was too much to wait for. What changes while it is read is in the next capture: a program that
+      // always writes is not followed for ever.
+      if (found?.complete === false && (kind === 'waited' || isOverBudget(found)))
+        void this.enqueue('background', reason);
     });
     const settled = work.catch((error: unknown) =>
       this.logger.warn({ err: error, conversation_id: this.id, reason }, 'failed to capture the files'),
@@ -144,15 +148,16 @@ export class ConversationCheckpoints {
     return settled;
   }
 
-  private async take(reason: CheckpointReason, within: number | null): Promise<void> {
+  /** @returns the checkpoint, where the files are other ones than before. */
+  private async take(reason: CheckpointReason, within: number | null): Promise<CapturedCheckpoint | null> {
     const { subject } = this;
     const after = subject?.lastEvent() ?? null;
-    if (subject === null || after === null) return;
+    if (subject === null || after === null) return null;
     const chain = await this.opened();
     const room = Math.min(MAX_NEW_BYTES, this.maxStagedBytes - chain.bytes);
     if (room < LEAST_ROOM) {
       this.logger.warn({ conversation_id: this.id, staged: chain.bytes }, 'no room to capture the files');
-      return;
+      return null;
     }
     const signal = AbortSignal.timeout(CAPTURE_MS);
     const id = randomUUID();
@@ -181,13 +186,18 @@ export class ConversationCheckpoints {
     } finally {
       await rm(draft, { force: true });
     }
-    if (kept === null) return;
+    if (kept === null) return null;
     await subject.captured(kept.captured);
-    if (!kept.captured.complete) void this.enqueue('background', reason);
+    return kept.captured;
   }
 
   private opened(): Promise<CheckpointChain> {
     this.chain ??= CheckpointChain.open(this.directory);
     return this.chain;
   }
+}
+
+/** More is left than one capture may bring. */
+function isOverBudget({ deferred }: CapturedCheckpoint): boolean {
+  return deferred.named.some(({ reason }) => reason === 'budget');
 }

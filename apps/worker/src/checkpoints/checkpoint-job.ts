@@ -3,15 +3,21 @@ import { ERRORS } from '@slipway/contracts/errors';
 import type { QueuePayload } from '@slipway/contracts/operate';
 import type { TakenCheckpoints } from '@slipway/contracts/sandboxes';
 import { type Committed, commitCheckpoint, newestCheckpoint, packsOf } from '@slipway/db/checkpoints';
-import { type Columns, inOrg, type SqlPool } from '@slipway/db/sql';
+import { inOrg, type SqlPool } from '@slipway/db/sql';
 import { SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
 import type { RuntimeApiClient } from '../clients/runtime-api.client.js';
 import { type ConversationRow, readConversation } from '../conversations/conversation.queries.js';
+import { deleteOutboxJob, readOutboxJob } from '../orgs/orgs.queries.js';
 import type { CheckpointPacks } from './checkpoint-packs.js';
 
 /** Transfers in one run of the job; what was captured meanwhile has a job of its own. */
 const MAX_TRANSFERS = 4;
+/**
+ * A checkpoint with more packs is not followed: everything is captured and stored anew, in few. Each pack is two reads of
+ * the store at every transfer.
+ */
+const MAX_PACKS = 100;
 /** Outcomes after which there is nothing to do: another sandbox writes, or the conversation is gone. */
 const OVER: ReadonlySet<Committed['outcome']> = new Set(['gone', 'stale']);
 
@@ -36,18 +42,11 @@ export class CheckpointJob {
   ) {}
 
   async run({ orgId, conversationId }: QueuePayload<'conversation-checkpoint'>, signal: AbortSignal): Promise<void> {
-    const job = await inOrg(this.pool, orgId, (client) =>
-      client.query<Columns<'app.outbox', 'id'>>(
-        `SELECT id FROM app.outbox WHERE queue = 'conversation-checkpoint' AND key = $1`,
-        [conversationId],
-      ),
-    );
+    const job = await readOutboxJob(this.pool, orgId, 'conversation-checkpoint', conversationId);
     const row = await readConversation(this.pool, orgId, conversationId);
     if (row?.sandboxStatus === 'RUNNING') await this.keep(row, signal);
     // A request made since then has another id, stays, and is handled again.
-    const seen = job.rows[0]?.id;
-    if (seen !== undefined)
-      await inOrg(this.pool, orgId, (client) => client.query('DELETE FROM app.outbox WHERE id = $1', [seen]));
+    if (job !== null) await deleteOutboxJob(this.pool, orgId, job.id);
   }
 
   /** @throws what another try may mend. */
@@ -117,7 +116,10 @@ export class CheckpointJob {
       const packs = found === null ? [] : await packsOf(client, orgId, found.id);
       return { found, packs, begun: rows[0]?.now as Date };
     }).then(async ({ found, packs, begun }) => ({
-      have: found === null ? null : { id: found.id, packs: await this.packs.open(orgId, packs) },
+      have:
+        found === null || packs.length > MAX_PACKS
+          ? null
+          : { id: found.id, packs: await this.packs.open(orgId, packs) },
       begun,
     }));
   }

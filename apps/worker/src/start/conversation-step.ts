@@ -99,7 +99,8 @@ function noticeOf(row: ConversationRow, plan: WorkspacePlan, report: MadeWorkspa
   if (isLost(row, { report })) return { notice: lossNotice(plan) };
   const { restoredSeq } = row.checkpoint;
   if (restoredSeq === undefined) return {};
-  if (row.attempt === 1 && row.forkedSeq !== null) return { notice: forkNotice(plan) };
+  const wasReady = row.steps.some(({ status, state }) => status === 'READY' && state === 'done');
+  if (restoredSeq === row.forkedSeq && !wasReady) return { notice: forkNotice(plan) };
   return { notice: restoreNotice(plan, row.head > restoredSeq) };
 }
 

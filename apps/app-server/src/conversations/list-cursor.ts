@@ -1,6 +1,6 @@
 import type { ListConversationsQuery } from '@slipway/contracts/conversations';
-import { parseOrThrow, SlipwayError } from '@slipway/errors';
 import { z } from 'zod';
+import { readPageCursor, writePageCursor } from '../http/page-cursor.js';
 import type { ListPosition } from './conversation-list.queries.js';
 
 type Sort = ListConversationsQuery['sort'];
@@ -14,19 +14,13 @@ const Cursor = z.union([
 ]);
 
 export function writeListCursor(sort: Sort, { at, id }: ListPosition): string {
-  return Buffer.from(JSON.stringify([sort, at, id])).toString('base64url');
+  return writePageCursor([sort, at, id]);
 }
 
 /** @throws SlipwayError `request.invalid` for a cursor that this server did not write, or wrote for another sort. */
 export function readListCursor(sort: Sort, cursor: string): ListPosition {
-  try {
-    const [of, at, id] = parseOrThrow(Cursor, JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')));
+  const [, at, id] = readPageCursor(Cursor, cursor, ([of]) => {
     if (of !== sort) throw new Error(`is of the sort ${of}`);
-    return { at, id };
-  } catch (error) {
-    throw new SlipwayError('request.invalid', 'cursor: is not one that a page of this list ended with', {
-      fields: [{ path: 'cursor', message: 'is not one that a page of this list ended with' }],
-      cause: error,
-    });
-  }
+  });
+  return { at, id };
 }

@@ -1,16 +1,8 @@
 import type { PackEntry, PackStore } from '@slipway/sandbox/packs';
+import { type CopyResult, copyEach } from './copy-each.js';
 
-/** Packs that are copied at once; each is 64 MiB at most, or a little more. */
-const AT_ONCE = 4;
 /** Longest copy of one pack. Milliseconds. */
 const PACK_TIMEOUT_MS = 300_000;
-
-export interface CopiedPacks {
-  readonly copied: number;
-  readonly bytes: number;
-  /** Packs that are not whole in the target, as `organization/pack`. */
-  readonly failed: readonly string[];
-}
 
 /**
  * Copies every pack of one store into another. What is in the target already stays as it is, since no pack ever
@@ -22,32 +14,10 @@ export async function copyPacks(
   to: PackStore,
   log: (line: string) => void,
   signal: AbortSignal,
-): Promise<CopiedPacks> {
-  const failed: string[] = [];
-  let [copied, bytes] = [0, 0];
-  const next = from.list(null, signal)[Symbol.asyncIterator]();
-  const worker = async (): Promise<void> => {
-    for (let entry = await next.next(); entry.done !== true; entry = await next.next()) {
-      const name = `${entry.value.orgId}/${entry.value.packId}`;
-      try {
-        const size = await copyPack(
-          from,
-          to,
-          entry.value,
-          AbortSignal.any([signal, AbortSignal.timeout(PACK_TIMEOUT_MS)]),
-        );
-        if (size === null) continue;
-        copied += 1;
-        bytes += size;
-      } catch (error) {
-        signal.throwIfAborted();
-        failed.push(name);
-        log(`failed to copy pack ${name}: ${error instanceof Error ? error.message : String(error)}`);
-      }
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
-  return { copied, bytes, failed: failed.sort() };
+): Promise<CopyResult> {
+  const nameOf = ({ orgId, packId }: PackEntry): string => `${orgId}/${packId}`;
+  const copy = (pack: PackEntry, within: AbortSignal): Promise<number | null> => copyPack(from, to, pack, within);
+  return copyEach(from.list(null, signal), { nameOf, copy, timeoutMs: PACK_TIMEOUT_MS, log }, signal);
 }
 
 /** @returns `null` when there was nothing to copy. */

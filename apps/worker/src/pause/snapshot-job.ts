@@ -1,9 +1,10 @@
 import { ERRORS } from '@slipway/contracts/errors';
 import { type QueuePayload } from '@slipway/contracts/operate';
-import { type Columns, inOrg, type SqlPool } from '@slipway/db/sql';
+import type { SqlPool } from '@slipway/db/sql';
 import { SlipwayError } from '@slipway/errors';
 import type { Logger } from '@slipway/telemetry';
 import { type ConversationRow, readConversation } from '../conversations/conversation.queries.js';
+import { deleteOutboxJob, readOutboxJob } from '../orgs/orgs.queries.js';
 import type { StartSteps } from '../start/start-steps.js';
 import type { Snapshots } from './snapshot.js';
 
@@ -19,21 +20,14 @@ export class SnapshotJob {
   ) {}
 
   async run({ orgId, conversationId }: QueuePayload<'conversation-snapshot'>, signal: AbortSignal): Promise<void> {
-    const job = await inOrg(this.pool, orgId, (client) =>
-      client.query<Columns<'app.outbox', 'id'>>(
-        `SELECT id FROM app.outbox WHERE queue = 'conversation-snapshot' AND key = $1`,
-        [conversationId],
-      ),
-    );
+    const job = await readOutboxJob(this.pool, orgId, 'conversation-snapshot', conversationId);
     const row = await readConversation(this.pool, orgId, conversationId);
     if (row !== null) {
       await this.look(row, signal);
       await this.ended(row);
     }
     // A request made since then has another id, stays, and is handled again.
-    const seen = job.rows[0]?.id;
-    if (seen !== undefined)
-      await inOrg(this.pool, orgId, (client) => client.query('DELETE FROM app.outbox WHERE id = $1', [seen]));
+    if (job !== null) await deleteOutboxJob(this.pool, orgId, job.id);
   }
 
   /** @throws what another try may mend. A workspace that git refuses is left as it was last seen. */

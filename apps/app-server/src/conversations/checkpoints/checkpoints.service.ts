@@ -9,9 +9,10 @@ import type { Principal } from '@slipway/contracts/organizations';
 import { dropCheckpoint } from '@slipway/db/checkpoints';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';
-import { notFound, parseOrThrow, SlipwayError } from '@slipway/errors';
+import { notFound, SlipwayError } from '@slipway/errors';
 import { z } from 'zod';
 import { auditOf } from '../../audit/audit-statement.js';
+import { readPageCursor, writePageCursor } from '../../http/page-cursor.js';
 import { IDS, SQL_POOL } from '../../platform/tokens.js';
 import {
   type CheckpointPlace,
@@ -93,15 +94,10 @@ function view({ durableAt: _durableAt, takenAt, ...row }: CheckpointRow): Checkp
 }
 
 function cursorOf({ seq, durableAt, id }: CheckpointRow): string {
-  return Buffer.from(JSON.stringify([seq, durableAt.toISOString(), id])).toString('base64url');
+  return writePageCursor([seq, durableAt.toISOString(), id]);
 }
 
 function readCursor(cursor: string): CheckpointPlace {
-  try {
-    const [seq, durableAt, id] = parseOrThrow(Cursor, JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')));
-    return { seq, durableAt, id };
-  } catch (cause) {
-    const message = 'is not one that a page of this list ended with';
-    throw new SlipwayError('request.invalid', `cursor: ${message}`, { fields: [{ path: 'cursor', message }], cause });
-  }
+  const [seq, durableAt, id] = readPageCursor(Cursor, cursor);
+  return { seq, durableAt, id };
 }

@@ -3,9 +3,10 @@ import type { ListWebhookMessagesQuery, WebhookMessage, WebhookMessagePage } fro
 import type { Principal } from '@slipway/contracts/organizations';
 import { inOrg, type PoolClient, type SqlPool } from '@slipway/db/sql';
 import type { Clock, Ids } from '@slipway/domain';
-import { notFound, parseOrThrow, SlipwayError } from '@slipway/errors';
+import { notFound, SlipwayError } from '@slipway/errors';
 import { z } from 'zod';
 import { auditOf } from '../../audit/audit-statement.js';
+import { readPageCursor, writePageCursor } from '../../http/page-cursor.js';
 import { Jobs } from '../../platform/jobs.js';
 import { wantJobAs } from '../../platform/outbox.queries.js';
 import { CLOCK, IDS, SQL_POOL } from '../../platform/tokens.js';
@@ -104,19 +105,11 @@ const Cursor = z.tuple([z.iso.datetime(), z.string().max(100)]);
 
 /** Where a page of the log ended: by time and then id. */
 function writeCursor({ createdAt, id }: WebhookMessage): string {
-  return Buffer.from(JSON.stringify([createdAt, id])).toString('base64url');
+  return writePageCursor([createdAt, id]);
 }
 
 /** @throws SlipwayError `request.invalid` for a cursor that this server did not write. */
 function readCursor(cursor: string): { createdAt: Date; id: string } {
-  try {
-    const [createdAt, id] = parseOrThrow(Cursor, JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')));
-    return { createdAt: new Date(createdAt), id };
-  } catch (error) {
-    const message = 'is not one that a page of this list ended with';
-    throw new SlipwayError('request.invalid', `cursor: ${message}`, {
-      fields: [{ path: 'cursor', message }],
-      cause: error,
-    });
-  }
+  const [createdAt, id] = readPageCursor(Cursor, cursor);
+  return { createdAt: new Date(createdAt), id };
 }

@@ -1,25 +1,18 @@
-import { parseOrThrow, SlipwayError } from '@slipway/errors';
 import { z } from 'zod';
+import { readPageCursor, writePageCursor } from '../../http/page-cursor.js';
 import type { MemberPosition } from './members.queries.js';
 
 /** Where a page ended: by the time of joining, then the user. */
 const Cursor = z.tuple([z.iso.datetime(), z.string().regex(/^\w{1,100}$/)]);
 
 export function writeMemberCursor({ joinedAt, userId }: MemberPosition): string {
-  return Buffer.from(JSON.stringify([joinedAt, userId])).toString('base64url');
+  return writePageCursor([joinedAt, userId]);
 }
 
 /** @throws SlipwayError `request.invalid` for a cursor that this server did not write. */
 export function readMemberCursor(cursor: string): MemberPosition {
-  try {
-    const [joinedAt, userId] = parseOrThrow(Cursor, JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')));
-    return { joinedAt, userId };
-  } catch (error) {
-    throw new SlipwayError('request.invalid', 'cursor: is not one that a page of this list ended with', {
-      fields: [{ path: 'cursor', message: 'is not one that a page of this list ended with' }],
-      cause: error,
-    });
-  }
+  const [joinedAt, userId] = readPageCursor(Cursor, cursor);
+  return { joinedAt, userId };
 }
 
 /**

@@ -8,10 +8,11 @@ import type {
 } from '@slipway/contracts/organizations';
 import { inOrg, type SqlPool } from '@slipway/db/sql';
 import type { Ids } from '@slipway/domain';
-import { notFound, SlipwayError } from '@slipway/errors';
+import { notFound } from '@slipway/errors';
 import { currentContext } from '@slipway/telemetry';
 import { z } from 'zod';
 import { auditOf } from '../../audit/audit-statement.js';
+import { readPageCursor, writePageCursor } from '../../http/page-cursor.js';
 import { deviceOf } from '../../identity/sessions/device.js';
 import { IDS, SQL_POOL } from '../../platform/tokens.js';
 import { assertMayGrant, presentPermissions } from '../members/granting.js';
@@ -47,9 +48,7 @@ export class MemberSessionsService {
     const shown = rows.slice(0, query.limit);
     const last = shown.at(-1);
     const nextCursor =
-      rows.length > query.limit && last !== undefined
-        ? Buffer.from(JSON.stringify([last.createdAt.toISOString(), last.id])).toString('base64url')
-        : null;
+      rows.length > query.limit && last !== undefined ? writePageCursor([last.createdAt.toISOString(), last.id]) : null;
     return { data: shown.map((row) => sessionOf(row, current)), page: { nextCursor } };
   }
 
@@ -98,14 +97,6 @@ function sessionOf(
 
 /** @throws SlipwayError `request.invalid` for a cursor that this server did not write. */
 function cursorOf(cursor: string): { readonly createdAt: string; readonly id: string } {
-  try {
-    const [createdAt, id] = Cursor.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')));
-    return { createdAt, id };
-  } catch (error) {
-    const message = 'is not one that a page of this list ended with';
-    throw new SlipwayError('request.invalid', `cursor: ${message}`, {
-      fields: [{ path: 'cursor', message }],
-      cause: error,
-    });
-  }
+  const [createdAt, id] = readPageCursor(Cursor, cursor);
+  return { createdAt, id };
 }

@@ -14,8 +14,8 @@ import type { CheckpointPacks } from './checkpoint-packs.js';
 /** Transfers in one run of the job; what was captured meanwhile has a job of its own. */
 const MAX_TRANSFERS = 4;
 /**
- * A checkpoint with more packs is not followed: everything is captured and stored anew, in few. Each pack is two reads of
- * the store at every transfer.
+ * A checkpoint with more packs is not followed: everything is captured and stored anew, in few. Each pack is two reads
+ * of the store at every transfer.
  */
 const MAX_PACKS = 100;
 /** Outcomes after which there is nothing to do: another sandbox writes, or the conversation is gone. */
